@@ -1,8 +1,8 @@
 """How many digits every closed form keeps, against the same numbers with 50 to 450 digits.
 
 ``python benchmarks/accuracy.py`` draws 100 cases of every form of tests/precision/forms.py (``--cases N`` others), from
-the seed 0 (``--seed``), and prints the largest error of each. ``--write`` puts the table into docs/accuracy.md and
-draws docs/figures/accuracy.svg. Needs the group "test"; some five minutes of one core.
+the seed 0 (``--seed``), and prints the largest error of each. ``--write`` puts the table into
+docs/evidence/accuracy.md and draws docs/figures/accuracy.svg. Needs the group "test"; some five minutes of one core.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "precision"))
 from forms import AXIS_KERNELS, FORMS, SIDES  # noqa: E402
 
-PAGE, FIGURE = ROOT / "docs" / "accuracy.md", ROOT / "docs" / "figures" / "accuracy.svg"
+PAGE, FIGURE = ROOT / "docs" / "evidence" / "accuracy.md", ROOT / "docs" / "figures" / "accuracy.svg"
 BLOCK = re.compile(r"(?<=<!-- accuracy -->\n).*?(?=<!-- /accuracy -->)", flags=re.DOTALL)
 Row = tuple[str, str, int, int, float, float]
 

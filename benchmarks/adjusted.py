@@ -1,7 +1,7 @@
 """Level, coverage and power of `mmd_test(given=)` where confounding separates two samples, or hides how they differ.
 
     python benchmarks/adjusted.py run       # goes on where it was stopped
-    python benchmarks/adjusted.py report    # the section of docs/results/given.md
+    python benchmarks/adjusted.py report    # the section of docs/evidence/given.md
 
 Beside it, on the same tables: `mmd_test` without what is known, and with weights by inverse propensities, of
 scikit-learn's logistic regression, as `Design(weights=)`. The tables of a run have the seed of its case and its number.

@@ -1,7 +1,7 @@
 """Distribution regression: how well features of bags predict a number, beside means and deviations.
 
     python benchmarks/bags.py run [--runs 20]
-    python benchmarks/bags.py report > docs/results/bags.md
+    python benchmarks/bags.py report > docs/evidence/bags.md
 
 Every row of features goes into the same kernel ridge (Gaussian, width and strength by five-fold cross-validation) of
 100 training bags; errors are of 100 other bags. "chosen" is the encoder with the least error of cross-validation.

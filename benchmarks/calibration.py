@@ -1,7 +1,7 @@
 """Every interval and bound that the library states, and how often it misses the truth.
 
     python benchmarks/calibration.py [--runs 1000] [--only TEXT]    # resumable: a finished row is one line of a file
-    python benchmarks/calibration.py --write                        # the table into docs/calibration.md
+    python benchmarks/calibration.py --write                        # the table into docs/evidence/calibration.md
 
 A row counts how often a statement fails, of ``--runs`` independent data sets, beside the share that may fail. The
 interval is the exact one (Clopper and Pearson) at 99.9 %; a row is too often wrong when the probability of so many
@@ -28,7 +28,7 @@ from kernelmean.embedding.features import Landmarks
 from kernelmean.inference.null import holm
 
 FOLDER = Path(__file__).parent
-RESULTS, PAGE = FOLDER / "calibration.jsonl", FOLDER.parent / "docs" / "calibration.md"
+RESULTS, PAGE = FOLDER / "calibration.jsonl", FOLDER.parent / "docs" / "evidence" / "calibration.md"
 BLOCK = re.compile(r"(?<=<!-- coverage -->\n).*?(?=<!-- /coverage -->)", flags=re.DOTALL)
 LIMIT = 0.01
 TWO_SAMPLES = {f"{first.name}, {second.name}": (first, second) for first, second in LAWS}

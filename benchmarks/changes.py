@@ -13,7 +13,7 @@ log(n) d σ², as its documentation writes, σ from differences of neighboring r
 multiple of log(n) (for the linear kernel d log(n)) which of eight is best on average over all these series, known in
 hindsight. changeforest splits as its documentation does, by "random_forest" or "knn" with binary segmentation and its
 own defaults, such as a level of 0.02. ``changes`` has level 0.05. It and KernelCPD get the true number of changes, too;
-changeforest takes none. ``--write`` puts the table into docs/results/changes.md.
+changeforest takes none. ``--write`` puts the table into docs/evidence/changes.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 from kernelmean.studies.changes import Search, changes
 
 Series = tuple[np.ndarray, list[int]]
-REPORT = Path(__file__).parents[1] / "docs" / "results" / "changes.md"
+REPORT = Path(__file__).parents[1] / "docs" / "evidence" / "changes.md"
 MULTIPLES = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 MARGIN, SHORTEST, ROWS = 5, 5, 500
 ARLOT = [100, 130, 220, 320, 370, 520, 620, 740, 790, 870]

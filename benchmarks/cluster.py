@@ -1,6 +1,6 @@
 """Tests on a Dask cluster of two processes on this machine, beside one process: time, p-values, what travels.
 
-``python benchmarks/cluster.py`` takes some minutes and writes docs/results/cluster.md and benchmarks/cluster.json. One
+``python benchmarks/cluster.py`` takes some minutes and writes docs/evidence/cluster.md and benchmarks/cluster.json. One
 process and the cluster take turns; processor time is that of the process, or of both workers together, so it can be
 compared on a machine that does other things too. ``--quick`` takes a minute and writes nothing.
 """
@@ -26,7 +26,7 @@ import kernelmean as km  # noqa: E402 (after the numbers of threads)
 from _timing import Machine, machine, markdown, write_json  # noqa: E402 (after the numbers of threads)
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "results" / "cluster.md"
+PAGE = HERE.parent / "docs" / "evidence" / "cluster.md"
 RESULTS = HERE / "cluster.json"
 BLOCK = 32_768
 

@@ -1,7 +1,7 @@
 """How well conditional means predict: means beside kernel ridge, quantiles beside a forest, few rows beside the truth.
 
     python benchmarks/conditional_mean.py run [--runs 20] [--only TEXT]    # goes on where it was stopped
-    python benchmarks/conditional_mean.py report > docs/results/conditional-mean.md
+    python benchmarks/conditional_mean.py report > docs/evidence/conditional-mean.md
 
 The sets are those that scikit-learn holds or makes; the forest is that of the package quantile-forest, if it is there.
 Errors are of a fifth of the rows, held out at random, in units of the deviation of the others.

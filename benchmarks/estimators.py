@@ -48,7 +48,7 @@ def sample(n: int, dim: int) -> np.ndarray:
 
 
 class Literal:
-    """The score of eq. (loocv) from full matrices, one per column, and its search by Nelder and Mead's simplex."""
+    """The score of eq. (24) from full matrices, one per column, and its search by Nelder and Mead's simplex."""
 
     def __init__(self, X: np.ndarray, theta: float) -> None:
         self.n, self.dim = X.shape

@@ -2,7 +2,7 @@
 
     python benchmarks/given.py run [--only TEXT] [--nulls N] [--alternatives N]    # goes on where it was stopped
     python benchmarks/given.py peers    # other libraries' tests on the first 100 tables of some cases
-    (python benchmarks/given.py report; python benchmarks/adjusted.py report) > docs/results/given.md
+    (python benchmarks/given.py report; python benchmarks/adjusted.py report) > docs/evidence/given.md
 
 The tables of a run have the seed of its case and its number; those of CSIC are its authors' own. No choice in the
 library was made on them. Exceptions, where a level above .10 was expected, were named before the first run: `EXPECTED`.

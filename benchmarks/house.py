@@ -3,7 +3,7 @@
     python benchmarks/house.py [--write]
 
 Everything is read from the source as it stands, or measured by ``sys.setprofile`` in a fresh process. ``--write`` puts
-the table into docs/results/house.md. A *room* is an entry at the root of the package; a *layer* is a step of the
+the table into docs/evidence/house.md. A *room* is an entry at the root of the package; a *layer* is a step of the
 longest chain of imports between rooms. Functions count where they are defined, their docstrings left out.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "kernelmean"
-REPORT = ROOT / "docs" / "results" / "house.md"
+REPORT = ROOT / "docs" / "evidence" / "house.md"
 MANY = 8
 LONG = 40
 _OUTSIDE = {"__init__", "__main__", "__pycache__", "py.typed"}
@@ -331,7 +331,7 @@ def page(figures: dict[str, str]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/results/house.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/evidence/house.md")
     parser.add_argument("--names", action="store_true", help="list what is counted, too")
     options = parser.parse_args()
     text = page(measured())

@@ -1,7 +1,7 @@
 """Levels, power and coverage of the questions about known distributions: `fit_test` and `closer_test`.
 
     python benchmarks/known.py run [--only TEXT] [--runs N]    # goes on where it was stopped
-    python benchmarks/known.py report > docs/results/known.md
+    python benchmarks/known.py report > docs/evidence/known.md
 
 The samples of a run have the seed of its case and its number; no choice in the library was made on them.
 """

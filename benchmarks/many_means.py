@@ -1,7 +1,7 @@
 """How much nearer the means of fifty groups come to the truth when groups share, beside rivals and bounds.
 
     python benchmarks/many_means.py run [--runs 60] [--only TEXT]    # goes on where it was stopped
-    python benchmarks/many_means.py report > docs/results/many-means.md
+    python benchmarks/many_means.py report > docs/evidence/many-means.md
 
 Losses are exact: squared distances in the RKHS from the kernel means of the normal distributions that rows are drawn
 from. Every figure is relative to the loss of the plain means of the same rows.

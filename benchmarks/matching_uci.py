@@ -3,7 +3,7 @@
 Every repetition is one line of a results file, and what is there is not run again. Nothing is chosen on test rows.
 
     python benchmarks/matching_uci.py run joint --data DIR --results FILE
-    python benchmarks/matching_uci.py table --results FILE > docs/density.md
+    python benchmarks/matching_uci.py table --results FILE > docs/evidence/density.md
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ dropped, and codes of categories are used as numbers. Unless a section says othe
 one variance each and a floor of 0.01. Nothing is chosen on test rows. These commands make the page:
 
     python benchmarks/matching_uci.py run PROTOCOL --data DIR --results FILE
-    python benchmarks/matching_uci.py table --results FILE > docs/density.md"""
+    python benchmarks/matching_uci.py table --results FILE > docs/evidence/density.md"""
 
 
 def _joint_verdict(results: Results) -> str:

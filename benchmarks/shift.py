@@ -2,7 +2,7 @@
 
     pip install adapt
     python benchmarks/shift.py run [--runs 20]    # goes on where it was stopped
-    python benchmarks/shift.py report > docs/results/shift.md
+    python benchmarks/shift.py report > docs/evidence/shift.md
 
 Both match under the same Gaussian kernel. MMD is exact, of weights that sum to 1, under this kernel. Errors are of a
 linear model, trained with the weights, on the target, and of the weighted mean of the outcome. "diabetes" draws 150 of

@@ -1,11 +1,11 @@
-"""Speed and memory of the tests beside what users have today; writes docs/speed.md and the table of the README.
+"""Speed and memory of the tests beside what users have today: writes docs/evidence/speed.md and the README's table.
 
     python benchmarks/speed.py [--peer-python PATH] [--rounds 3] [--quick]
     python benchmarks/speed.py --only PEER [--peer-python PATH] [--rounds 3]
     python benchmarks/speed.py --readme
 
-The second line measures one peer, with ours beside it, and puts its lines into docs/speed.md. The third measures
-nothing; it takes the table of the README from docs/speed.md.
+The second line measures one peer, with ours beside it, and puts its lines into docs/evidence/speed.md. The third
+measures nothing; it takes the table of the README from docs/evidence/speed.md.
 
 One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
 the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
@@ -37,7 +37,7 @@ from _timing import Machine, child_peak, machine, markdown  # noqa: E402 (after 
 from kernelmean.tables import ADAPTIVE_LIMIT  # noqa: E402 (after the numbers of threads)
 
 RESAMPLES = 1000
-README, REPORT = (Path(__file__).parents[1] / name for name in ("README.md", "docs/speed.md"))
+README, REPORT = (Path(__file__).parents[1] / name for name in ("README.md", "docs/evidence/speed.md"))
 BLOCK = re.compile(r"(?<=<!-- speed -->\n).*?(?=<!-- /speed -->)", flags=re.DOTALL)
 TESTS = {"MMD": km.mmd_test, "HSIC": km.hsic_test}
 GIB = 2.0**30
@@ -271,7 +271,7 @@ INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d column
 
 - *One kernel* is `estimator="kme"`, Gaussian with the median bandwidth. Ratios to peers are about it.
 - *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
-  features in bins, and [Data of any length](scale.md) has its times.
+  features in bins, and [Data of any length](../scale.md) has its times.
 - A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
   continued in a straight line to {RESAMPLES}. pted tests the energy distance and dcor the distance covariance, both
   with kernels of their own; pted 2.0 is given NumPy arrays. The NumPy loop indexes the Gram matrix again for every
@@ -362,7 +362,7 @@ def _wall(times: str) -> float:
 
 
 def write_readme() -> None:
-    """Put the table into the README, from docs/speed.md."""
+    """Put the table into the README, from docs/evidence/speed.md."""
     table = readme(REPORT.read_text(encoding="utf-8"))
     README.write_text(BLOCK.sub(lambda _: table + "\n", README.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -372,8 +372,12 @@ def main() -> None:
     parser.add_argument("--peer-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="n up to 1000, one round, to the screen only")
-    parser.add_argument("--only", metavar="PEER", help="measure this peer; the other lines of docs/speed.md stay")
-    parser.add_argument("--readme", action="store_true", help="measure nothing, write the README from docs/speed.md")
+    parser.add_argument(
+        "--only", metavar="PEER", help="measure this peer; the other lines of docs/evidence/speed.md stay"
+    )
+    parser.add_argument(
+        "--readme", action="store_true", help="measure nothing, write the README from docs/evidence/speed.md"
+    )
     options = parser.parse_args()
     if options.readme:
         write_readme()

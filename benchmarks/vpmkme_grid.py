@@ -1,6 +1,6 @@
-"""The mean loss of the variance-preserving estimator beside KME and MKME, on a grid of sizes; writes docs/vpmkme.md.
+"""Losses of the variance-preserving estimator beside KME and MKME, on a grid: writes docs/evidence/vpmkme.md.
 
-    python benchmarks/vpmkme_grid.py [--seeds 60] [--out docs/vpmkme.md]
+    python benchmarks/vpmkme_grid.py [--seeds 60] [--out docs/evidence/vpmkme.md]
 
 Mixtures of Gaussians, exact losses, both bandwidth conventions. About ten minutes on one core.
 """
@@ -99,7 +99,7 @@ def report(found: list[Cell], seeds: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=60)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "vpmkme.md")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "evidence" / "vpmkme.md")
     options = parser.parse_args()
     options.out.write_text(report(list(cells(options.seeds)), options.seeds), encoding="utf-8")
     print(options.out.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """What the level study found, as a page: counts, and whole distributions of p-values, adjusted for their number.
 
-    python benchmarks/levels/report.py > docs/levels.md
+    python benchmarks/levels/report.py > docs/evidence/levels.md
 
 A test over P arrangements has p-values k/P. Without ties each k is equally likely, so that counts up to a level are
 binomial with probability floor(αP)/P and counts between steps multinomial; with ties p-values are larger at most. Ties

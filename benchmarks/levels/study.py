@@ -4,7 +4,7 @@ Beside these there are the default tests, of which nothing is chosen, on many mo
 (defaults.py) and in bins (bins.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).
 
 python benchmarks/levels/study.py run [--trials 2000] [--only TEXT] [--jobs 2]  # goes on where it was stopped
-python benchmarks/levels/report.py > docs/levels.md               # what was found, with a verdict
+python benchmarks/levels/report.py > docs/evidence/levels.md               # what was found, with a verdict
 """
 
 from __future__ import annotations

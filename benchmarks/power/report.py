@@ -1,8 +1,8 @@
 """Tables and figures of the power study, from results/trials.jsonl.
 
-``python benchmarks/power/report.py`` writes docs/power.md, the table of the README, and with matplotlib the figures
-docs/figures/power_*.svg. It prints which of the three rules hold that decide whether the adaptive test is a good
-default.
+``python benchmarks/power/report.py`` writes docs/evidence/power.md, the table of the README, and with matplotlib the
+figures docs/figures/power_*.svg. It prints which of the three rules hold that decide whether the adaptive test is a
+good default.
 """
 
 from __future__ import annotations
@@ -318,7 +318,7 @@ def section(study: Study, again: Study, kind: str) -> list[str]:
         "",
         *Rules.of(study, kind).lines(kind),
         "",
-        f"![Power]({'figures/power_' + kind.replace(' ', '_') + '.svg'})",
+        f"![Power]({'../figures/power_' + kind.replace(' ', '_') + '.svg'})",
         "",
         f"The table gives the power at level 0.05 with {study.resamples[-1]} permutations; the best of each row is in "
         "bold. ◦ marks cases that took no part in the design of the adaptive test. A cell is blank if a method does "
@@ -414,7 +414,7 @@ def main() -> None:
         print(f"{kind}:", *Rules.of(study, kind).lines(kind), sep="\n")
     pages = [line for kind in kinds for line in section(study, again, kind)]
     text = "\n".join([*head, *pages, *of_data(Study(read(OF_DATA)))])
-    (DOCS / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
+    (DOCS / "evidence" / "power.md").write_text(text.rstrip() + "\n", encoding="utf-8")
     write_readme(study)
     try:
         (DOCS / "figures").mkdir(exist_ok=True)

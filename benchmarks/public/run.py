@@ -3,7 +3,7 @@
 python benchmarks/public/run.py --keep [--trials 200] [--first 0] [--methods NAME ...] [--settings TEXT]
 python benchmarks/public/run.py --check     # the rebuilt tests against powers that their authors published
 python benchmarks/public/run.py --verify    # the first batch of every setting again: is the default still as stored?
-python benchmarks/public/run.py --page > docs/public-benchmarks.md
+python benchmarks/public/run.py --page > docs/evidence/public-benchmarks.md
 
 Results go to results.jsonl, batch by batch; what is there is not run again. Other libraries run where they can be
 imported: start this in an interpreter that has them, with ``--methods``.

@@ -99,7 +99,7 @@ def test_figures_of_the_draft_stand_on_the_page_of_evidence() -> None:
     impact = text("joss/paper.md").split("# Research impact statement")[1].split("\n# ")[0]
     figures = re.findall(r"(?<![\w.])[+-]?\d[\d.,]*(?<![.,])(?: ± [\d.]*\d)?", re.sub(r"@\w+", "", impact))
     assert len(figures) > 10
-    evidence = text("docs/evidence.md")
+    evidence = text("docs/evidence/index.md")
     assert [
         figure for figure in figures if not re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.]*\d)", evidence)
     ] == []

@@ -14,17 +14,17 @@ from .test_stored_results import script
 __all__ = ["script"]
 
 ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
+PAGES = ROOT / "docs" / "evidence"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MOST_LINES = 120
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d*\.?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?")
-ELSEWHERE = {"reproduce.md": ROOT / "paper" / "results" / "report.html"}
+ELSEWHERE = {"../reproduce.md": ROOT / "paper" / "results" / "report.html"}
 """Where the figures of a page are that it does not repeat."""
 
 
 def claims() -> list[tuple[str, str, str, str]]:
     """Return the cells of all lines of the page of evidence."""
-    lines = (DOCS / "evidence.md").read_text(encoding="utf-8").splitlines()
+    lines = (PAGES / "index.md").read_text(encoding="utf-8").splitlines()
     cells = [tuple(cell.strip() for cell in line.strip("|").split(" | ")) for line in lines if line.startswith("| ")]
     return [row for row in cells if len(row) == 4 and row[0] != "claim"]
 
@@ -48,7 +48,7 @@ def test_the_readme_fits_a_few_screens_and_shows_a_picture() -> None:
 
 def test_the_speed_of_the_readme_is_that_of_its_page(script) -> None:
     speed = script(".", "speed")
-    assert between("speed") == speed.readme((DOCS / "speed.md").read_text(encoding="utf-8")) + "\n"
+    assert between("speed") == speed.readme((PAGES / "speed.md").read_text(encoding="utf-8")) + "\n"
 
 
 def test_the_power_of_the_readme_is_that_of_the_stored_trials(script) -> None:
@@ -80,7 +80,7 @@ def test_the_readme_names_a_case_in_which_a_plain_test_is_better(script) -> None
     report = script("power", "report")
     found = re.search(r"a plain test finds more: .* dcor (0\.\d\d), kernelmean (0\.\d\d)\.", between("power"))
     assert found is not None
-    table = (DOCS / "power.md").read_text(encoding="utf-8").splitlines()
+    table = (PAGES / "power.md").read_text(encoding="utf-8").splitlines()
     head = next(line for line in table if line.startswith("| case | adaptive MMD |")).split(" | ")
     row = next(line for line in table if line.startswith(f"| {report.WHERE_PLAIN[0]} |")).split(" | ")
     shown = [row[head.index(name)].strip("*") for name in ("dcor energy", "adaptive MMD")]
@@ -104,7 +104,7 @@ def test_figures_of_the_evidence_stand_on_the_page_that_it_names(row: tuple[str,
     _, figure, command, link = row
     page = re.fullmatch(r"\[.+\]\((.+)\)", link)
     assert page is not None, link
-    text = ELSEWHERE.get(page[1], DOCS / page[1]).read_text(encoding="utf-8")
+    text = ELSEWHERE.get(page[1], PAGES / page[1]).read_text(encoding="utf-8")
     numbers = [number.rstrip(",") for number in NUMBER.findall(re.sub("`.*?`", "", figure))]
     assert numbers
     assert [number for number in numbers if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text)] == []

@@ -10,7 +10,7 @@ from .test_stored_results import script
 __all__ = ["script"]
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "evidence" / "speed.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Every closed form keeps its digits; benchmarks/accuracy.py draws more cases and docs/accuracy.md shows them."""
+"""Every closed form keeps its digits; benchmarks/accuracy.py draws more cases, shown in docs/evidence/accuracy.md."""
 
 from __future__ import annotations
 

@@ -78,6 +78,50 @@ def test_intervals_of_a_difference_cover(runs, n, m, dim, shift, scale):
         assert (above + below >= binom.ppf(1e-4, runs, TAIL)).all()  # not needlessly wide
 
 
+def in_clusters(rng, shift):
+    """30 and 20 clusters of one to six rows, which are alike."""
+    labels = [np.repeat(np.arange(many), rng.integers(1, 7, many)) for many in (30, 20)]
+    X, Y = (
+        k * shift + np.sqrt(0.6) * rng.normal(size=own.max() + 1)[own] + np.sqrt(0.4) * rng.normal(size=len(own))
+        for k, own in enumerate(labels)
+    )
+    return X, Y, km.Design(clusters=(labels[0], labels[1] + 30))
+
+
+def in_pairs(rng, shift):
+    """60 pairs of correlation .8."""
+    common = np.sqrt(0.8) * rng.normal(size=60)
+    X, Y = (k * shift + common + np.sqrt(0.2) * rng.normal(size=60) for k in (0, 1))
+    return X, Y, km.Design(paired=True)
+
+
+def in_strata(rng, shift):
+    """40 strata of one row and two, whose places vary."""
+    labels = np.arange(40), np.repeat(np.arange(40), 2)
+    places = np.sqrt(0.5) * rng.normal(size=40)
+    X, Y = (k * shift + places[own] + np.sqrt(0.5) * rng.normal(size=len(own)) for k, own in enumerate(labels))
+    return X, Y, km.Design(strata=labels)
+
+
+@pytest.mark.parametrize("runs", RUNS)
+@pytest.mark.parametrize("draw", [in_clusters, in_pairs, in_strata])
+@pytest.mark.parametrize("shift", [0.0, 0.5, 1.5])
+def test_intervals_with_a_design_cover(runs, draw, shift):
+    exact = truth(shift, 1.0, 1, 1.0)
+    above, below = np.zeros(2), np.zeros(2)
+    for seed in range(runs):
+        X, Y, design = draw(np.random.default_rng([94, seed]), shift)
+        result = km.mmd_test(
+            X[:, None], Y[:, None], design=design, kernel=km.kernels.Gaussian(1.0), n_resamples=1, rng=0
+        )
+        size = result.effect_size(level=0.9, n_resamples=199, rng=seed, plan=SERIAL)
+        limits = [(own.low, own.high) for own in (size.distance, size.explained)]
+        above += [low > own + 1e-9 for (low, _), own in zip(limits, exact, strict=True)]
+        below += [high < own for (_, high), own in zip(limits, exact, strict=True)]
+    assert (above <= most(runs, TAIL)).all()
+    assert (below <= most(runs, TAIL)).all()
+
+
 @functools.cache
 def dependence(correlation):
     """The exact √HSIC of a binormal law, and its alignment, for Gaussian kernels with θ = 1."""

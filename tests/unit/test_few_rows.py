@@ -39,7 +39,7 @@ def test_three_rows_against_three_cannot_differ_and_the_result_says_so() -> None
     )
     assert result.verdict(0.1).endswith("differ: p = 0.1, at most 0.1.")
     page = result.to_html()
-    assert "Nothing here calls for action" not in page
+    assert "as large as the intervals allow" not in page
     assert "Collect more rows" in page
     assert "on its own either" not in page
     assert "Of all 19 other arrangements, in which the rows were dealt to the two tables" in page

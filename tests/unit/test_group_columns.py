@@ -63,3 +63,15 @@ def test_means_of_many_groups_do_not_crowd_the_terminal() -> None:
 
 def result_means(result: GroupComparison, name: str) -> tuple[float, ...]:
     return next(column.means for column in result.columns if column.name == name)
+
+
+def test_shares_of_groups_are_those_of_known_cells_as_in_two_tables() -> None:
+    table = TABLE.copy()
+    table.loc[[1, 2, 50, 90, 91, 92], "city"] = None
+    city = next(column for column in compared(table).columns if column.name == "city")
+    known = table.dropna(subset=["city"])
+    assert city.means == pytest.approx(known.groupby("group")["city"].apply(lambda own: (own == city.category).mean()))
+    halves = [table[table["group"] == name].drop(columns="group") for name in ("a", "b")]
+    both = km.compare(*halves, estimator="kme", n_resamples=99, missing="category", rng=0)
+    shares = {each.category: each.shares for each in next(own for own in both.columns if own.name == "city").shares}
+    assert shares[city.category] == city.means[:2]

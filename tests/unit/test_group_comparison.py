@@ -12,7 +12,7 @@ import pytest
 import kernelmean as km
 from kernelmean.inference import holm
 from kernelmean.inference.explain import SampleSubject, effect_size
-from kernelmean.inference.explain.features import moments
+from kernelmean.inference.explain.moments import moments
 from kernelmean.kernels import Gaussian
 from kernelmean.studies import compare_groups
 from kernelmean.studies.plots.groups import near_map, scaled

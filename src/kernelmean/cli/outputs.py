@@ -199,15 +199,15 @@ def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows with the same columns as CSV; unknown cells are empty, and no text is a formula.
+    """Return rows as CSV with the columns of all; unknown cells are empty, and no text is a formula.
 
     Examples
     --------
-    >>> as_csv([{"column": "a, b", "p": 0.5}, {"column": "c", "p": math.nan}]).splitlines()
-    ['column,p', '"a, b",0.5', 'c,']
+    >>> as_csv([{"column": "a, b", "p": 0.5}, {"column": "c", "p": math.nan, "margin": 1.0}]).splitlines()
+    ['column,p,margin', '"a, b",0.5,', 'c,,1.0']
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()

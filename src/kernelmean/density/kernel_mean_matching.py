@@ -93,7 +93,7 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
     the mean variance of the columns. To choose among numbers of components or covariances, take scikit-learn's
     ``GridSearchCV``. ``sample_weight`` multiplies the weights of the estimate; the parameters that the estimator
     searches are found on unweighted rows.
-    Song et al. (2008), eqs. (6), (8); Xia et al. (2021), section "Density Estimation".
+    Song et al. (2008), eqs. (6), (8); Xia et al. (2021), section "Kernel Density Estimation".
 
     Examples
     --------

@@ -255,7 +255,7 @@ def embed(
 
     Notes
     -----
-    Xia et al. (2021), eq. (mkme). Nothing is computed until the embedding is evaluated. It is a value: it keeps copies
+    Xia et al. (2021), eq. (7). Nothing is computed until the embedding is evaluated. It is a value: it keeps copies
     of what you pass, and returns read-only arrays.
 
     Examples

@@ -6,8 +6,7 @@ directions :math:`u_j` solve :math:`B u = b (W + ρ) u`, and along these a mean 
 
 .. math:: \frac{b_j}{b_j + w_j / n} \, u_j^\top (\bar x - \bar m) , \qquad w_j = u_j^\top W u_j .
 
-The ridge ρ, since an estimate of W is noisy, too, is a part of the largest eigenvalue of W. How many directions there
-are is decided by how near predictions are to the true means of bags that the directions were not found in.
+The ridge ρ, since an estimate of W is noisy, too, is a part of the largest eigenvalue of W.
 """
 
 from __future__ import annotations
@@ -48,16 +47,9 @@ class Directions(Frozen):
 
     @classmethod
     def of(cls, means: Array, sizes: IntArray, scatter: Array) -> Self:
-        """Return as many directions as there are features.
+        """Return as many directions as there are features, from the means of bags, shape (T, m), and their sizes.
 
-        Parameters
-        ----------
-        means : array of shape (T, m)
-            Those of two bags or more.
-        sizes : array of shape (T,)
-            Their rows.
-        scatter : array of shape (m, m)
-            The products of deviations from the mean of the bag, summed over all rows.
+        The scatter, shape (m, m), sums over all rows the products of deviations from the mean of their bag.
         """
         within = scatter / max(int(sizes.sum()) - len(sizes), 1)
         between = np.atleast_2d(np.cov(means, rowvar=False)) - within * np.mean(1.0 / sizes)
@@ -98,8 +90,7 @@ def best_directions(rows: GroupedRows, features: Array, many: int | None) -> Dir
     The error is an unbiased estimate of the squared distance of predictions from true means, up to a constant, in
     five-fold cross-validation over bags; of two bags there is one direction. O(n m² + m³) time.
     """
-    means, total = rows.means(features), len(rows.sizes)
-    apart = features - np.repeat(means, rows.sizes, axis=0)
+    means, apart, total = rows.means(features), rows.centered(features), len(rows.sizes)
     folds = np.arange(total) % min(_FOLDS, total)
     of_rows = np.repeat(folds, rows.sizes)
     scatters = np.stack([apart[of_rows == fold].T @ apart[of_rows == fold] for fold in range(folds.max() + 1)])

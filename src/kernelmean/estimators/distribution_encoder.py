@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host
-from ..core.frozen import Frozen, FrozenAttributes
+from ..core.frozen import FrozenAttributes, sealed
 from ..core.points import Names, named_points, points_like
 from ..core.validate import check_integer, check_points, check_same_columns, check_spread
 from ..core.words import count, refuse
@@ -50,54 +50,6 @@ def bags_of(X: Any, groups: Any) -> tuple[Array, list[Array]]:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class SliceFeatures(Frozen):
-    """Quantiles of slices; squared distances are means over slices of those of quantile functions."""
-
-    directions: Array
-    """Shape (d, slices)."""
-
-    @property
-    def size(self) -> int:
-        """The number of features."""
-        return int(_LEVELS * self.directions.shape[1])
-
-    def __call__(self, rows: GroupedRows) -> Array:
-        """Return the features of bags, shape (bags, features)."""
-        levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-        projected = rows.points @ self.directions
-        found = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
-        return np.stack(found) / np.sqrt(self.size)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class MeanFeatures(Frozen):
-    """Estimated kernel means, as they are or along the directions in which those of bags differ."""
-
-    landmarks: Landmarks
-    noise: Noise
-    scale: float
-    directions: Directions | None
-
-    def __post_init__(self) -> None:
-        """Check values that may come from a file."""
-        super().__post_init__()
-        if self.directions is not None and len(self.directions.axes) != self.landmarks.size:
-            raise ValueError(f"{len(self.directions.axes)} and {self.landmarks.size} landmarks do not go together")
-
-    @property
-    def size(self) -> int:
-        """The number of features."""
-        return self.landmarks.size if self.directions is None else self.directions.size
-
-    def __call__(self, rows: GroupedRows) -> Array:
-        """Return the features of bags, shape (bags, features)."""
-        means = self.scale * rows.means(self.landmarks(rows.points, self.noise))
-        return means if self.directions is None else self.directions(means, rows.sizes)
-
-
-@final
 @dataclass(eq=False, repr=False)
 class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn every bag of rows into one row of features, which stands for the distribution that its rows come from.
@@ -127,8 +79,10 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         The columns of every bag.
     column_names_ : tuple of str or None
         The names of these, where the first bag is a data frame; those of others are put in this order.
-    map_ : MeanFeatures or SliceFeatures
-        What becomes of bags.
+    map_ : Landmarks or array of shape (d, slices)
+        The landmarks of "means", or the projections of "slices".
+    directions_ : Directions or None
+        Along which kernel means are taken.
 
     Notes
     -----
@@ -141,6 +95,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     :math:`b_j / (b_j + w_j / n)`, the best linear prediction. Directions are added as long as the next one lowers an
     unbiased estimate of the squared error, without ``y``, in five-fold cross-validation over bags. If no bag has two
     rows, nothing is known of noise, and means stay as they are. O(n m (m + d) + m³) time for n rows and m landmarks.
+    See :doc:`/guides/groups`.
 
     Examples
     --------
@@ -154,7 +109,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     True
     """
 
-    holds: ClassVar = (Directions, MeanFeatures, SliceFeatures)
+    holds: ClassVar = (Directions,)
     kernel: KernelLike = "gaussian"
     _: KW_ONLY
     features: str = "means"
@@ -166,7 +121,8 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
     column_names_: tuple[str, ...] | None = field(init=False)
     scale_: float = field(init=False)
     noise_: Noise = field(init=False)
-    map_: MeanFeatures | SliceFeatures = field(init=False)
+    map_: Landmarks | Array = field(init=False)
+    directions_: Directions | None = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose features and what estimates have in common.
@@ -192,7 +148,7 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         with serial_blas:
             if self.features not in ("means", "slices"):
                 raise ValueError(f"features is {self.features!r}; write 'means' or 'slices'")
-            self.map_ = self._of_slices(rows) if self.features == "slices" else self._of_means(rows)
+            self.map_ = self._slices(rows) if self.features == "slices" else self._landmarks(rows)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -203,50 +159,56 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
             found = count(rows.points.shape[1], "column")
             raise ValueError(f"the bags have {found}, those of the fit had {self.n_columns_}")
         with serial_blas:
-            return self.map_(rows)
+            if not isinstance(self.map_, Landmarks):
+                return _quantiles(rows, self.map_)
+            means = self.scale_ * rows.means(self.map_(rows.points, self.noise_))
+            return means if self.directions_ is None else self.directions_(means, rows.sizes)
 
     @property
     def _n_features_out(self) -> int:
-        return self.map_.size
+        if not isinstance(self.map_, Landmarks):
+            return _LEVELS * self.map_.shape[1]
+        return self.map_.size if self.directions_ is None else self.directions_.size
 
-    def _of_slices(self, rows: GroupedRows) -> SliceFeatures:
-        refuse(
-            "slices are quantiles, without a kernel",
-            kernel=(self.kernel, "gaussian"),
-            estimator=(self.estimator, "kme"),
-            bandwidth=(self.bandwidth, "median"),
-            directions=(self.directions, "cv"),
-        )
-        self.scale_, self.noise_ = 1.0, Dirac()
+    def _slices(self, rows: GroupedRows) -> Array:
+        """Return the columns and random projections, each over the deviation within bags, shape (d, slices)."""
+        of_means = ("kernel", "estimator", "bandwidth", "directions")
+        defaults = {name: (getattr(self, name), getattr(DistributionEncoder, name)) for name in of_means}
+        refuse("slices are quantiles, without a kernel", **defaults)
+        self.scale_, self.noise_, self.directions_ = 1.0, Dirac(), None
         columns = rows.points.shape[1]
         within = rows.variances(rows.points)
         scales = np.sqrt(np.where(within > 0.0, within, 1.0))
         many = max(columns, self.n_features // _LEVELS) if columns > 1 else 1
         drawn = np.random.default_rng(0).normal(size=(columns, many - columns))
-        directions = np.hstack([np.eye(columns), drawn / np.linalg.norm(drawn, axis=0)])
-        return SliceFeatures(directions / scales[:, None])
+        projections = np.hstack([np.eye(columns), drawn / np.linalg.norm(drawn, axis=0)])
+        return np.asarray(sealed(projections / scales[:, None]))
 
-    def _of_means(self, rows: GroupedRows) -> MeanFeatures:
+    def _landmarks(self, rows: GroupedRows) -> Landmarks:
+        """Return landmarks; choose the noise, the scale and the directions of means at these."""
         check_name(self.estimator)
-        by_number = self.directions is not None and not isinstance(self.directions, str)
-        many = check_integer(self.directions, "directions", 1) if by_number else None
-        if not by_number and self.directions not in ("cv", None):
+        if isinstance(self.directions, str) and self.directions != "cv":
             raise ValueError(f"directions is {self.directions!r}; write 'cv', a number of directions, or None")
+        chosen = self.directions is None or isinstance(self.directions, str)
+        many = None if chosen else check_integer(self.directions, "directions", 1)
         drawn = drawn_rows(rows.points)
         landmarks = random_cholesky(make_kernel(self.kernel, self.bandwidth, drawn), drawn, self.n_features)
-        self.noise_, self.scale_ = self._chosen(rows, landmarks)
-        if self.directions is None or not (rows.sizes > 1).any():
-            return MeanFeatures(landmarks, self.noise_, self.scale_, None)
-        table = self.scale_ * landmarks(rows.points, self.noise_)
-        return MeanFeatures(landmarks, self.noise_, self.scale_, best_directions(rows, table, many))
+        self.noise_, self.scale_, self.directions_ = Dirac(), 1.0, None
+        if (rows.sizes > 1).any():  # else nothing is known of noise
+            if self.estimator != "kme":
+                likeness = Likeness(rows, landmarks(rows.points))  # which does not matter where nothing is shared
+                alone = best_sharing(FeatureValues(rows, landmarks, DEFAULT), likeness, self.estimator, [np.inf])
+                self.noise_, self.scale_ = alone.noise, alone.scale
+            if self.directions is not None:
+                self.directions_ = best_directions(rows, self.scale_ * landmarks(rows.points, self.noise_), many)
+        return landmarks
 
-    def _chosen(self, rows: GroupedRows, landmarks: Landmarks) -> tuple[Noise, float]:
-        """Return the noise and the scale of means that share nothing."""
-        if self.estimator == "kme":
-            return Dirac(), 1.0
-        likeness = Likeness(rows, landmarks(rows.points))  # which counts for nothing where nothing is shared
-        alone = best_sharing(FeatureValues(rows, landmarks, DEFAULT), likeness, self.estimator, [np.inf])
-        return alone.noise, alone.scale
+
+def _quantiles(rows: GroupedRows, projections: Array) -> Array:
+    """Return quantiles of slices; squared distances are means over slices of those of quantile functions."""
+    levels, projected = (np.arange(_LEVELS) + 0.5) / _LEVELS, rows.points @ projections
+    found = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
+    return np.stack(found) / np.sqrt(_LEVELS * projections.shape[1])
 
 
 def check_bags(X: Any, names: Names = None) -> tuple[GroupedRows, Names]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.array import Array, as_host, column_variances, covariance, in_host_memory, like, namespace
 from ..core.frozen import owned, sealed
+from ..core.type_rules import NoClosedFormError
 from ..core.validate import check_weights
 from ..embedding.embedding import Embedding
 from ..embedding.parts import PointPart
@@ -172,7 +173,13 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
     if isinstance(options.noise, str):
         exact, coarse = (partial(means, kernel, rows, alpha=alpha) for rows in (X, some_rows(X)))
         variance = float(column_variances(X).mean())
-        chosen = search_variance(variance, _family(X, options.noise), exact, coarse, options.scale)
+        try:
+            chosen = search_variance(variance, _family(X, options.noise), exact, coarse, options.scale)
+        except NoClosedFormError as reason:
+            raise NoClosedFormError(
+                f"noise={options.noise!r} searches a variance by closed forms, which {kernel!r} has not; pass a noise "
+                "that you choose to KernelMean, such as noise=noise.Sampled(noise.Normal.isotropic(0.1), n_samples=256)"
+            ) from reason
         noise, found = chosen.noise, chosen.means
     else:
         noise = options.noise or Dirac()

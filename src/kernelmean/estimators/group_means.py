@@ -17,7 +17,7 @@ from ..core.array import Array, IntArray, as_host
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.labels import check_codes, distinct
 from ..core.validate import check_positive_number, check_spread, validated
-from ..core.words import listed
+from ..core.words import count, listed
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import random_cholesky
 from ..kernels.base import Kernel
@@ -27,7 +27,7 @@ from ..noise.normal import Normal
 from ..plan.plan import Plan, RemotePlan, check_plan, run_by, serial_blas
 from .base import KernelLike, make_kernel
 from .group_rows import ExactValues, FeatureValues, GroupedRows, GroupValues
-from .sharing import STRENGTHS, Choice, Likeness, Sharing, scored_groups, weights_of
+from .sharing import STRENGTHS, Choice, Likeness, Sharing, weights_of
 
 _EXACT_ROWS, _DRAWN, _RANK, _LIKENESS_RANK = 5000, 5000, 512, 256
 _WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0)
@@ -55,9 +55,8 @@ NAMED: dict[str, tuple[Callable[[Array], list[Noise]], bool]] = {
 class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     r"""Estimate the kernel means of many groups, each with the help of groups that are alike.
 
-    :math:`\hat μ_t = Σ_s w_{ts} \bar μ_s`, where :math:`\bar μ_s` is the mean of group s, with the noise of the
-    estimator, and :math:`w_{ts} ∝ n_s \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s,
-    which have :math:`n_t` and :math:`n_s` rows.
+    :math:`\hat μ_t = Σ_s w_{ts} \bar μ_s`, where :math:`\bar μ_s` is the mean of the :math:`n_s` rows of group s under
+    a noise, and :math:`w_{ts} ∝ n_s \exp(-β z_{ts}^{3/2})` falls with the distance of groups t and s.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     bandwidth : rule, float or array of shape (d,)
         θ, as in :class:`kernelmean.KernelMean`, of all rows.
     sharing : "loocv" or float
-        β: chosen, or a number; 0 is one mean of all rows, ``inf`` none but the own.
+        β: chosen by leaving rows out, or a number; with 0 all rows have one mean, with ``inf`` nothing is shared.
 
     Attributes
     ----------
@@ -87,8 +86,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     noise_, kernel_, scale_ : Noise, Kernel, float
         What all groups have in common; the scale is 1 but for "s-kmse".
     loocv_ : float
-        The mean over groups of the mean squared distance in the RKHS between a row and the estimate without it, up to
-        the length of the estimate, which is that of all rows.
+        The leave-one-out risk: the mean over groups of :math:`|\hat μ_t|^2` plus the mean over their rows of
+        :math:`k(x_i, x_i) - 2 \hat μ_t^{(-i)}(x_i)`, with the estimate from all rows but i.
     notes_ : tuple of str
         Which features stand for the kernel, beyond 5000 rows.
     n_features_in_, feature_names_in_
@@ -97,15 +96,13 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     :math:`z_{ts} = \max(|\hat m_t - \hat m_s|^2 - v_t - v_s, 0)/(v_t + v_s)` in features that are whitened by their
-    covariance within groups. β, the noise and the scale minimize the leave-one-out risk, exactly: when row i of group
-    t is left out, the mean of t, its distances and hence its weights are computed without it; the features, the
-    bandwidth, the factors n_s and the other groups stay as they are. β is chosen without noise, and the noise at this
-    β. If nothing is gained by sharing, β is infinite. Beyond 20 000 rows, groups of that many are drawn at random for
-    this.
+    covariance within groups. β minimizes the leave-one-out risk without noise, then the noise and the scale do at this
+    β. The risk is exact: without row i of group t, the mean of t, its distances and its weights are computed from the
+    other rows; the features, the bandwidth, the factors n_s and the other groups stay as they are. If sharing gains
+    nothing, β is infinite. Beyond 20 000 rows, groups of so many, drawn at random, decide. See :doc:`/guides/groups`.
 
-    O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Averages of like means: Marienwald,
-    Fermanian & Blanchard (2021), whose two parameters are tuned on other data; Blanchard, Fermanian & Marienwald
-    (2024).
+    O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Such averages: Marienwald, Fermanian &
+    Blanchard (2021), with two parameters tuned on other data; Blanchard, Fermanian & Marienwald (2024).
 
     Examples
     --------
@@ -174,14 +171,16 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         kernel = make_kernel(self.kernel, self.bandwidth, drawn)
         likeness = Likeness.of(rows, random_cholesky(kernel, drawn, _LIKENESS_RANK)(rows.points))
         values: GroupValues = ExactValues(rows, kernel, plan)
+        self.notes_ = ()
         if len(rows.points) > _EXACT_ROWS:
-            values = FeatureValues(rows, random_cholesky(kernel, drawn, _RANK), plan)
+            landmarks = random_cholesky(kernel, drawn, _RANK)
+            values = FeatureValues(rows, landmarks, plan)
+            self.notes_ = (f"{landmarks.summary} stand for the kernel, of {count(len(rows.points), 'row')}",)
         sharing = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.noise_, self.scale_ = sharing.strength, sharing.noise, sharing.scale
-        self.kernel_, self.notes_ = kernel, values.notes
-        self.sizes_, self.means_ = sealed(rows.sizes), values.means(sharing.noise)
+        self.kernel_, self.sizes_, self.means_ = kernel, sealed(rows.sizes), values.means(sharing.noise)
         own = rows.sums(kernel.diag(rows.points)) / rows.sizes
-        self.loocv_ = sharing.score + float(own[scored_groups(rows)].mean())
+        self.loocv_ = sharing.score + float(own[rows.scored].mean())
         every = np.arange(len(rows.sizes))
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every, rows.sizes))
 
@@ -222,12 +221,9 @@ def drawn_rows(points: Array) -> Array:
 
 
 def best_sharing(values: GroupValues, likeness: Likeness, estimator: str, strengths: Sequence[float]) -> Sharing:
-    """Return what an estimator's means have in common; where no group has a row to leave out, nothing is shared."""
+    """Return what an estimator's means have in common; a group with two rows is needed."""
     rows, (noises, scaled) = values.rows, NAMED[estimator]
-    scored = scored_groups(rows)
-    if not len(scored):
-        return Sharing(np.nan, np.inf, Dirac(), 1.0)
-    return Choice(values, likeness, scored, scaled).best(strengths, noises(rows.variances(rows.points)))
+    return Choice(values, likeness, scaled).best(strengths, noises(rows.variances(rows.points)))
 
 
 def strengths_of(sharing: Any) -> Sequence[float]:
@@ -245,9 +241,7 @@ def group_codes(groups: Any, n: int) -> tuple[Any, IntArray]:
     """Return the sorted labels, and the number of the label of every row; raise if all are equal, or all differ."""
     names, codes = distinct(check_codes(groups, n, "groups"), "groups")
     if len(names) == 1:
-        raise ValueError(
-            f"all rows are in the group {names.tolist()[0]!r}; for a single mean, write kernelmean.KernelMean"
-        )
+        raise ValueError(f"all rows are in the group {names.tolist()[0]!r}; for a single mean, write km.KernelMean")
     if len(names) == n:
         raise ValueError(f"each of the {n:,} rows is a group of its own; a group with two rows is needed")
     return sealed(names), codes

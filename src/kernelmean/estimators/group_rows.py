@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
 from ..core.array import Array, IntArray, slices
-from ..core.words import count
 from ..embedding.embedding import Embedding, embed
 from ..embedding.features import FeatureMap
 from ..embedding.features import embed as embed_features
 from ..embedding.features.embedding import part_of
 from ..expected import expected_blocks, expected_diag
 from ..kernels.base import Kernel
-from ..kernels.distances import Blocks
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import Plan
 
 _BLOCK = 2**22
 """Kernel values, or features, that exist at a time."""
+_SCORED_ROWS = 20_000
+"""Groups are drawn until they have so many rows, if all have more, to choose what all groups have in common."""
+ValuesAt = Callable[[slice], Iterator[tuple[Array, Array]]]
+"""Yields, for each noise, the values of the means of all groups at some rows, μ_s(x_i), shape (rows, T), and what each
+row adds to the mean of its own group, E k(x_i, x̃_i), shape (rows,)."""
 
 
 @final
@@ -52,6 +55,15 @@ class GroupedRows:
         """The first row of every group, and the one after its last."""
         return list(pairwise(self.edges.tolist()))
 
+    @cached_property
+    def scored(self) -> IntArray:
+        """The groups whose rows are left out one by one: all of two rows or more, or some drawn at random."""
+        several = np.flatnonzero(self.sizes > 1)
+        if self.sizes[several].sum() <= _SCORED_ROWS:
+            return several
+        drawn = np.random.default_rng(0).permutation(several)
+        return np.sort(drawn[: 1 + np.searchsorted(np.cumsum(self.sizes[drawn]), _SCORED_ROWS)])
+
     def blocks(self, groups: Iterable[int], width: int) -> Iterator[tuple[int, slice]]:
         """Yield groups in slices of so many rows that a table of ``width`` columns fits."""
         rows = max(1, _BLOCK // width)
@@ -69,7 +81,8 @@ class GroupedRows:
 
     def centered(self, values: Array) -> Array:
         """Return values less the mean of their group, shape (n, columns)."""
-        return values - np.repeat(self.means(values), self.sizes, axis=0)
+        means = np.repeat(self.means(values), self.sizes, axis=0)
+        return np.subtract(values, means, out=means)
 
     def variances(self, values: Array) -> Array:
         """Return the variances within groups, pooled over them, shape (columns,)."""
@@ -85,28 +98,15 @@ class ExactValues:
     rows: GroupedRows
     kernel: Kernel
     plan: Plan
-    notes: ClassVar[tuple[str, ...]] = ()
 
-    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
-        """Yield the values of the means of all groups at some rows under each noise, and what each row adds to its own.
-
-        Shapes (rows, T) and (rows,): μ_s(x_i), and E k(x_i, x̃_i).
-        """
-        for noise in noises:
-            tiles, diagonal = self._prepared(noise)
-            yield self._means(tiles(rows, slice(None))), diagonal[rows]
-
-    def _prepared(self, noise: Noise) -> tuple[Blocks, Array]:
-        """Return the tiles of E k(x_i, x̃_j), and their diagonal."""
+    def at(self, noises: Sequence[Noise]) -> ValuesAt:
+        """Prepare the values at some rows."""
         points = self.rows.points
-        if noise not in self._known:
-            tiles = expected_blocks(self.kernel, points, Dirac(), points, noise)
-            self._known[noise] = tiles, expected_diag(self.kernel, points, Dirac(), noise)
-        return self._known[noise]
-
-    @cached_property
-    def _known(self) -> dict[Noise, tuple[Blocks, Array]]:
-        return {}
+        prepared = [
+            (expected_blocks(self.kernel, points, Dirac(), points, v), expected_diag(self.kernel, points, Dirac(), v))
+            for v in noises
+        ]
+        return lambda rows: ((self._means(tiles(rows, slice(None))), diagonal[rows]) for tiles, diagonal in prepared)
 
     def gram(self, noise: Noise) -> Array:
         """Return the inner products of the means, shape (T, T)."""
@@ -133,15 +133,7 @@ class FeatureValues:
     rows: GroupedRows
     map: FeatureMap
     plan: Plan
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What stands for the kernel."""
-        return (f"{self.map.summary} stand for the kernel, of {count(len(self.rows.points), 'row')}",)
-
-    @cached_property
-    def _known(self) -> dict[Noise, Array]:
-        return {}
+    _known: dict[Noise, Array] = field(default_factory=dict)
 
     def means(self, noise: Noise) -> list[Embedding]:
         """Return the mean of every group by itself."""
@@ -154,13 +146,17 @@ class FeatureValues:
             self._known[noise] = np.stack([part_of(mu).vector for mu in self.means(noise)])
         return self._known[noise]
 
-    def at(self, rows: slice, noises: Sequence[Noise]) -> Iterator[tuple[Array, Array]]:
-        """Yield the values of the means of all groups at some rows under each noise, and what each row adds."""
-        points = self.rows.points[rows]
-        plain = self.map(points)
-        for noise in noises:
-            noisy = plain if isinstance(noise, Dirac) else self.map(points, noise)
-            yield plain @ self.vectors(noise).T, np.einsum("nm,nm->n", plain, noisy)
+    def at(self, noises: Sequence[Noise]) -> ValuesAt:
+        """Prepare the values at some rows."""
+
+        def values(rows: slice) -> Iterator[tuple[Array, Array]]:
+            points = self.rows.points[rows]
+            plain = self.map(points)
+            for noise in noises:
+                noisy = plain if isinstance(noise, Dirac) else self.map(points, noise)
+                yield plain @ self.vectors(noise).T, np.einsum("nm,nm->n", plain, noisy)
+
+        return values
 
     def gram(self, noise: Noise) -> Array:
         """Return the inner products of the means, shape (T, T)."""

@@ -52,7 +52,8 @@ class KernelMean(MeanEstimator):
     ----------
     kernel : {"gaussian", "precomputed"}, Kernel, class such as ``kernels.Laplacian``, or function
         A kernel value keeps its own bandwidth; "gaussian" or a class takes it from ``bandwidth``. A function k(X, Y)
-        and "precomputed", with a Gram matrix as X, go without noise: see :doc:`/guides/kernels`.
+        goes with a ``noise.Sampled`` only, and "precomputed", with a Gram matrix as X, with none
+        (:doc:`/guides/kernels`).
     bandwidth : {"median", "median-unsquared", "silverman", "scott", "likelihood"}, float or array of shape (d,)
         θ, in the units of X. "likelihood" makes the estimate a good density: it takes the θ whose noise has the
         largest leave-one-out likelihood on the training data (for Gaussian kernels with a searched noise).
@@ -109,7 +110,7 @@ class KernelMean(MeanEstimator):
     The bandwidth is that of the whole sample and stays fixed when points are left out. For Gaussian kernels, scores
     are exact and have analytic gradients, in O(n² d) time and, beyond 5000 points, O(block²) memory. Under other
     kernels, one variable is searched, without gradient. Spectral filters make n × n matrices, for at most 5000 points.
-    Xia et al. (2021), eqs. (mkme), (loocv); Muandet et al. (2014) for the shrinkage estimators.
+    Xia et al. (2021), eqs. (7), (24); Muandet et al. (2014) for the shrinkage estimators.
 
     Warns
     -----
@@ -243,7 +244,9 @@ class KernelMean(MeanEstimator):
 def KME(  # noqa: N802 (the paper's name)
     kernel: KernelLike = "gaussian", *, bandwidth: Any = "median", features: FeatureMap | int | None = None
 ) -> KernelMean:
-    """Return the empirical kernel mean: no noise, equal weights.
+    r"""Return the empirical kernel mean, :math:`\frac{1}{n} Σ_i k(x_i, ·)`.
+
+    Xia et al. (2021), eq. (2). All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------
@@ -260,9 +263,10 @@ def SKMSE(  # noqa: N802
     strength: float | str = "loocv",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the simple shrinkage estimator of Muandet et al. (2014): weights 1/(n (1+λ)), λ in closed form.
+    r"""Return the simple shrinkage estimator, :math:`\frac{1}{1+λ} \frac{1}{n} Σ_i k(x_i, ·)`.
 
-    Muandet et al. (2016) call it R-KMSE.
+    λ minimizes the leave-one-out score, in closed form. Muandet et al. (2014); Muandet et al. (2016) call it R-KMSE.
+    All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------
@@ -279,9 +283,10 @@ def FKMSE(  # noqa: N802
     strength: float | str = "loocv",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the flexible shrinkage estimator of Muandet et al. (2014): weights (K+λI)^{-1} K 1/n.
+    r"""Return the flexible shrinkage estimator, with weights :math:`β = (K+λI)^{-1} K 1_n / n`.
 
-    Muandet et al. (2016) call it S-KMSE, with λ_2014 = n λ_2016.
+    λ minimizes the leave-one-out score; O(n³) time, for at most 5000 points. Muandet et al. (2014); Muandet et al.
+    (2016) call it S-KMSE, with λ_2014 = n λ_2016. All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------
@@ -298,7 +303,10 @@ def MKME(  # noqa: N802
     criterion: str = "loocv",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the marginalized estimator with one variance for all columns, Xia et al. (2021).
+    r"""Return the marginalized estimator, :math:`\frac{1}{n} Σ_i E_{\tilde x ∼ N(x_i, σ^2 I)} k(\tilde x, ·)`.
+
+    σ² minimizes the leave-one-out score, with exact expectations; O(n² d) time. Xia et al. (2021), eqs. (7), (9), (24).
+    All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------
@@ -315,7 +323,10 @@ def MMKME(  # noqa: N802
     criterion: str = "loocv",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the marginalized estimator with one variance per column, Xia et al. (2021).
+    r"""Return the marginalized estimator with a variance for every column, :math:`N(x_i, \mathrm{diag}(e))`.
+
+    The variances minimize the leave-one-out score, with exact expectations and gradients; O(n² d) time a step. Xia et
+    al. (2021), eqs. (7), (10), (24). All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------
@@ -332,7 +343,11 @@ def VPMKME(  # noqa: N802
     contraction: Contraction = "free",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    """Return the variance-preserving marginalized estimator: contracted points, with the lost variance as noise.
+    r"""Return the variance-preserving marginalized estimator: contracted points, with the lost variance as noise.
+
+    :math:`\frac{1}{n} Σ_i E_{\tilde x ∼ N(\bar x + r (x_i - \bar x), σ^2 I)} k(\tilde x, ·)`: r and σ² minimize the
+    leave-one-out score; "tied" takes σ² = (1 - r²) times the mean variance of the columns. Ours:
+    :doc:`/evidence/vpmkme`. All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples
     --------

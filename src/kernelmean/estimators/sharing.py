@@ -15,8 +15,6 @@ from .group_rows import GroupedRows, GroupValues
 
 STRENGTHS = (0.0, *np.geomspace(0.05, 10.0, 16).tolist(), np.inf)
 """The candidates for β."""
-_SCORED_ROWS = 20_000
-"""Groups are drawn until they have so many rows, if all have more, to choose what all groups have in common."""
 _RIDGE = 0.2
 """Of the largest variance within groups, added to all: directions with less hardly differ in what they count."""
 
@@ -35,10 +33,9 @@ class Likeness:
         """Turn features of rows, shape (n, m), so that directions that vary much within groups count less."""
         centered = rows.centered(features)
         variances, axes = np.linalg.eigh(centered.T @ centered / max(len(features) - len(rows.sizes), 1))
-        largest = float(variances[-1])
-        if largest > 0.0:  # else all rows of every group are equal
-            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * largest)
-        return cls(rows, (features - features.mean(axis=0)) @ axes)
+        if variances[-1] > 0.0:  # else all rows of every group are equal
+            axes = axes / np.sqrt(np.maximum(variances, 0.0) + _RIDGE * variances[-1])
+        return cls(rows, np.subtract(features, features.mean(axis=0), out=centered) @ axes)
 
     @cached_property
     def means(self) -> Array:
@@ -48,7 +45,8 @@ class Likeness:
     @cached_property
     def squares(self) -> Array:
         """The sums of squared distances from the mean of the group, shape (T,)."""
-        return np.asarray(self.rows.sums(np.square(self.rows.centered(self.table)).sum(axis=1)))
+        centered = self.rows.centered(self.table)
+        return np.asarray(self.rows.sums(np.einsum("nm,nm->n", centered, centered)))
 
     @cached_property
     def typical(self) -> float:
@@ -58,7 +56,11 @@ class Likeness:
     @cached_property
     def variances(self) -> Array:
         """The variance of the mean of every group, shape (T,)."""
-        return variances_of_means(self.squares, self.rows.sizes, self.typical)
+        return self._variances(self.squares, self.rows.sizes)
+
+    def _variances(self, squares: Array, sizes: Any) -> Array:
+        """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
+        return np.asarray((squares + self.typical) / sizes**2)
 
     def distances(self) -> Array:
         """Return z^(3/2), shape (T, T)."""
@@ -69,7 +71,7 @@ class Likeness:
         size = int(self.rows.sizes[group])
         apart = self.means[group] - self.table[rows]
         squares = self.squares[group] - np.square(apart).sum(axis=1) * (size / (size - 1.0))
-        variances = variances_of_means(np.maximum(squares, 0.0), np.array(size - 1.0), self.typical)
+        variances = self._variances(np.maximum(squares, 0.0), np.array(size - 1.0))
         return self._scaled(self.means[group] + apart / (size - 1.0), variances, np.array(group))
 
     def _scaled(self, means: Array, variances: Array, groups: IntArray) -> Array:
@@ -81,11 +83,6 @@ class Likeness:
         scaled *= np.sqrt(scaled)  # a power of 3/2, which suits both clusters and gradual change
         scaled[np.arange(len(means)), groups] = 0.0
         return scaled
-
-
-def variances_of_means(squares: Array, sizes: Any, typical: float) -> Array:
-    """Return variances of means; a typical row counts as one more, so that a single row has one, too."""
-    return np.asarray((squares + typical) / sizes**2)
 
 
 def weights_of(distances: Array, strength: float, groups: IntArray, sizes: IntArray) -> Array:
@@ -107,15 +104,6 @@ class Sharing(NamedTuple):
     """The factor of all estimates."""
 
 
-def scored_groups(rows: GroupedRows) -> IntArray:
-    """Return the groups whose rows are left out one by one: all of two rows or more, or some drawn at random."""
-    several = np.flatnonzero(rows.sizes > 1)
-    if rows.sizes[several].sum() <= _SCORED_ROWS:
-        return several
-    drawn = np.random.default_rng(0).permutation(several)
-    return np.sort(drawn[: 1 + np.searchsorted(np.cumsum(rows.sizes[drawn]), _SCORED_ROWS)])
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class Choice:
@@ -123,8 +111,6 @@ class Choice:
 
     values: GroupValues
     likeness: Likeness
-    groups: IntArray
-    """Whose rows are left out."""
     scaled: bool
     """Whether the best factor of all estimates is found, too."""
 
@@ -137,23 +123,24 @@ class Choice:
     def scores(self, strengths: Sequence[float], noises: Sequence[Noise]) -> list[Sharing]:
         """Return the score of every strength under every noise."""
         crosses = self._crosses(strengths, noises) if noises else np.empty((len(strengths), 0))
-        distances, sizes, found = self.likeness.distances(), self.values.rows.sizes, []
+        sizes, scored = self.values.rows.sizes, self.values.rows.scored
+        distances, found = self.likeness.distances(), []
         for v, noise in enumerate(noises):
             gram = self.values.gram(noise)
             for b, strength in enumerate(strengths):
-                weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[self.groups]
-                square = float(np.vdot(weights @ gram, weights)) / len(self.groups)
+                weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[scored]
+                square = float(np.vdot(weights @ gram, weights)) / len(scored)
                 scale = min(max(crosses[b, v] / square, 0.0), 1.0) if self.scaled and square > 0.0 else 1.0
                 found.append(Sharing(scale * (scale * square - 2.0 * crosses[b, v]), strength, noise, scale))
         return found
 
     def _crosses(self, strengths: Sequence[float], noises: Sequence[Noise]) -> Array:
         """Return the mean over groups of mean_i μ̂_t^(-i)(x_i), shape (strengths, noises)."""
-        rows, sums = self.values.rows, np.zeros((len(strengths), len(noises)))
-        for group, some in rows.blocks(self.groups, max(len(rows.points), self.likeness.table.shape[1])):
+        rows, sums, at = self.values.rows, np.zeros((len(strengths), len(noises))), self.values.at(noises)
+        for group, some in rows.blocks(rows.scored, max(len(rows.points), self.likeness.table.shape[1])):
             distances, size = self.likeness.left_out(group, some), float(rows.sizes[group])
-            for v, (values, added) in enumerate(self.values.at(some, noises)):
+            for v, (values, added) in enumerate(at(some)):
                 values[:, group] = (size * values[:, group] - added) / (size - 1.0)
                 for b, strength in enumerate(strengths):
                     sums[b, v] += np.vdot(values, weights_of(distances, strength, np.array(group), rows.sizes)) / size
-        return np.asarray(sums / len(self.groups))
+        return np.asarray(sums / len(rows.scored))

@@ -106,7 +106,7 @@ def expected(kernel: Kernel, X: Array, Y: Array, v: Noise | None = None, w: Nois
     Notes
     -----
     O(n m d) time for shared noise, O(n (d³ + m d²)) with one full covariance per point on one side. In Xia et al.
-    (2021), this is L with one noisy side and Q (eq. Q) with two.
+    (2021), this is L with one noisy side, eq. (26), and Q with two, eq. (27).
 
     Examples
     --------

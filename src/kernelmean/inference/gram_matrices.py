@@ -25,11 +25,6 @@ def looked_up(
     """Return the data and the request with numbers of rows and a kernel of these wherever a matrix was passed.
 
     Of samples it is one matrix of all rows, of which every sample has its own rows; of variables one for each.
-
-    Raises
-    ------
-    ValueError
-        When rows are not in memory, or a matrix does not fit.
     """
     sides = request.wanted.sides
     of_matrices = [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in sides]
@@ -47,7 +42,8 @@ def looked_up(
         rows, kernel = _of_samples(kind, data)
         kernels: list[Precomputed | None] = [kernel]
     else:
-        kernels = [Precomputed(_values(table)) if one else None for table, one in zip(data, of_matrices, strict=True)]
+        pairs = zip(data, of_matrices, strict=True)
+        kernels = [Precomputed(as_table(table, "a Gram matrix").values) if one else None for table, one in pairs]
         rows = [table if kernel is None else kernel.rows for table, kernel in zip(data, kernels, strict=True)]
     found = tuple(
         settled(side, own) if isinstance(side, KernelMean) and own else side
@@ -58,7 +54,7 @@ def looked_up(
 
 def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array], Precomputed]:
     """Return the numbers of the rows of every sample, and the kernel of all rows."""
-    samples = list(map(_values, data))
+    samples = [as_table(sample, "a Gram matrix").values for sample in data]
     shapes, ends = [sample.shape for sample in samples], np.cumsum(list(map(len, samples))).tolist()
     if {columns for _, columns in shapes} != {ends[-1]}:
         raise ValueError(
@@ -68,17 +64,9 @@ def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array],
         )
     gram, numbers = np.concatenate(samples), np.split(np.arange(ends[-1]), ends[:-1])
     if kind is TwoSamples and len(samples[0]) == len(samples[1]):
-        first, second = (_scatter(gram[np.ix_(rows, rows)]) for rows in numbers)
+        within = (gram[np.ix_(rows, rows)] for rows in numbers)
+        first, second = (own.diagonal().mean() - own.mean() for own in within)  # mean squared distances from the mean
         if first < second:  # as samples of one size do, so that swapping them changes nothing
             order, numbers = np.concatenate(numbers[::-1]), numbers[::-1]
             gram = gram[np.ix_(order, order)]
     return [rows.astype(np.float64)[:, None] for rows in numbers], Precomputed(gram)
-
-
-def _scatter(gram: Array) -> float:
-    """Return the mean squared distance of the kernel functions of some rows from their mean."""
-    return float(gram.diagonal().mean() - gram.mean())
-
-
-def _values(table: Any) -> Array:
-    return as_table(table, "a Gram matrix").values

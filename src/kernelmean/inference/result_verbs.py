@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         Witness,
         WitnessBands,
     )
-    from .explain.subject import Subject
+    from .explain.subjects import Subject
     from .statistics import StatisticForm
 
 
@@ -28,8 +28,9 @@ class Explained:
     A test of many kernels has no kernel of its own. It is explained with one reference kernel: a Gaussian whose
     bandwidth is the median distance of the rows, with columns in units of their spread. The outcome names the kernel.
 
-    Of two samples with strata, clusters or weights, or in pairs, the witness, the contributions and the attribution are
-    those of the weighted means that the test compares, under the permutations of its design.
+    With strata, clusters or weights, or in pairs, everything is about what the test compares: weighted means, or
+    weighted covariances, within strata. p-values and bands come from the permutations of the design, and intervals
+    from its units.
     """
 
     question: Any
@@ -61,8 +62,9 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two plain samples or variables; a sample has fewer than three
-            rows, or there are fewer than four pairs; nothing varies; or the level is not in (0, 1).
+            When the result holds no data, or is not of two samples or variables, or is of series; a sample has fewer
+            than three rows, clusters or pairs, or there are fewer than four pairs of variables; strata are too small;
+            nothing varies; or the level is not in (0, 1).
 
         Notes
         -----
@@ -76,6 +78,8 @@ class Explained:
         et al. (2012), corollary 16, for different distributions, the second that of theorem 12 for equal ones;
         Sutherland et al. (2017) keep both. Alignments are normalised as by Cortes et al. (2012), eq. (2), with unbiased
         estimates as by Székely & Rizzo (2014).
+        With a design units are drawn instead of rows: clusters, pairs, or rows with their weights, in every stratum on
+        its own. Where a stratum of a sample has a single unit, ten or more strata are the units.
         O(n² n_resamples) time for n rows in all, O(n r n_resamples) where the Gram matrix has rank r; memory
         O(n batch).
 
@@ -120,7 +124,8 @@ class Explained:
             variance as in :class:`~kernelmean.inference.explain.EffectSize`; "alignment", for two variables, an
             alignment.
         method : {"simulated", "bound"}
-            "bound" is for two samples, and needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and unit "distance".
+            "bound" is for two samples without a design, and needs far more rows, a kernel with 0 ≤ k(x, y) ≤ k(0) and
+            unit "distance".
         level : float
             1 - α.
         n_resamples, rng, plan
@@ -194,8 +199,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two samples or plain variables; the means are equal, or a
-            variable is constant; points have other columns; or you ask for bands with two variables.
+            When the result holds no data, or is not of two samples or variables, or is of series; the means are equal,
+            or a variable is constant; points have other columns; or you ask for bands with two variables.
 
         Notes
         -----
@@ -212,24 +217,17 @@ class Explained:
         >>> result.witness()([[0.0], [3.0]]).round(2)
         array([ 0.69, -0.67])
         """
-        from .explain import PairSubject, SampleSubject, joint_witness, means_of, subject_of, witness, witness_bands
-        from .explain.designed import designed_of
-        from .explain.subject import check_columns, check_explained
+        from .explain import PairSubject, joint_witness, subject_of, witness, witness_bands
+        from .explain.subjects import check_columns, check_explained
 
         check_columns(check_explained(self.question), self.kernel)
-        if (designed := designed_of(self, plan)) is not None:
-            if points is None:
-                return witness(*designed.means)
-            return witness_bands(designed, points, level=level, n_resamples=n_resamples, rng=rng)
-        if points is None and isinstance(subject := subject_of(self, plan, weighted=True), SampleSubject):
-            return witness(*means_of(self.question.explained(), subject))
-        subject = subject_of(self, plan)
-        if points is None and isinstance(subject, PairSubject):
-            return joint_witness(subject)
+        subject = subject_of(self, plan, weighted=points is None)
         if isinstance(subject, PairSubject):
-            raise ValueError(  # noqa: TRY004 (of the points, which such a result has no use for)
-                "bands are for two samples; for two variables call witness()(X, Y) at pairs of points"
-            )
+            if points is None:
+                return joint_witness(subject)
+            raise ValueError("bands are for two samples; for two variables call witness()(X, Y) at pairs of points")
+        if points is None:
+            return witness(*subject.means)
         return witness_bands(subject, points, level=level, n_resamples=n_resamples, rng=rng)
 
     def contributions(self, statistic: StatisticForm | None = None, *, plan: Plan = DEFAULT) -> Contributions:
@@ -254,8 +252,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two samples or plain variables, or there are too few rows for
-            the statistic, or you ask for the unbiased one of a design.
+            When the result holds no data, or is not of two samples or variables, or is of series, or there are too few
+            rows for the statistic, or you ask for the unbiased one of a design.
 
         Notes
         -----
@@ -273,10 +271,7 @@ class Explained:
         True
         """
         from .explain import SampleSubject, contributions
-        from .explain.designed import designed_of
 
-        if (designed := designed_of(self, plan)) is not None:
-            return contributions(designed.means, "v" if statistic is None else statistic)
         subject = self._subject(plan)
         usual: StatisticForm = "u" if isinstance(subject, SampleSubject) else "v"
         return contributions(subject, usual if statistic is None else statistic)
@@ -328,7 +323,8 @@ class Explained:
         Raises
         ------
         ValueError
-            When the result holds no data, or is not of two samples or plain variables, or there are too few rows.
+            When the result holds no data, or is not of two samples or variables, or is of series, or there are too few
+            rows.
 
         Notes
         -----
@@ -352,7 +348,7 @@ class Explained:
         ('x1',)
         """
         from .explain import ColumnTests, attribute
-        from .explain.subject import check_columns, check_explained
+        from .explain.subjects import check_columns, check_explained
         from .permutations import check_scheme
         from .request import ESTIMATORS, asked
         from .resampling import Resampling

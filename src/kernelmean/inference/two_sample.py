@@ -52,7 +52,7 @@ def mmd_test(
         "adaptive", the default, combines about 20 kernels, on columns in units of their own spread, into one exact
         p-value. "log-mean-exp", "aggregate" and an :class:`Adaptive` are adaptive too; the others have one kernel.
         "kme" is Gaussian with the median distance. With "mkme", "mmkme", or another KernelMean without filter and
-        contraction, noise makes it another kernel (Xia et al. 2021, eq. (m_kernel)). "s-kmse" and "f-kmse" find weights
+        contraction, noise makes it another kernel (Xia et al. 2021, eq. (31)). "s-kmse" and "f-kmse" find weights
         of each sample, again under every permutation. A function of the pooled rows and the kernel may return the
         kernel of the test and the noise in it.
     design : Design, optional

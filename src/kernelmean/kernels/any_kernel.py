@@ -13,7 +13,6 @@ from ..core.frozen import Frozen, owned
 from ..core.validate import check_finite, check_numbers, check_points, check_same_columns
 from .bandwidth import bandwidth_from
 from .base import BandwidthOf, Kernel
-from .distances import Blocks
 
 PRECOMPUTED = "precomputed"
 """The name that stands for a Gram matrix instead of rows."""
@@ -37,15 +36,13 @@ class KernelFunction(Kernel):
 
     Raises
     ------
-    TypeError
-        When it is no function.
-    ValueError
-        When what it returns has another shape or is not finite, or is not symmetric and positive semi-definite on
-        300 of the rows that a test, an estimator or :func:`kernelmean.embed` is given.
+    TypeError, ValueError
+        When it is no function, or what it returns has another shape, is not finite, or is not symmetric and positive
+        semi-definite on 300 of the rows that a test, an estimator or :func:`kernelmean.embed` is given.
 
     Notes
     -----
-    It has no closed forms, so it goes with no noise, and files cannot hold it.
+    It has no closed forms, so it goes with no noise but a ``noise.Sampled``, and files cannot hold it.
 
     Examples
     --------
@@ -69,10 +66,7 @@ class KernelFunction(Kernel):
         copies = np.array(as_host(X)), np.array(as_host(Y))  # it may write to them, as compiled functions want to
         gram = check_numbers(self.function(*copies), f"what {self!r} returns", finite=False)
         if gram.shape != shape:
-            raise ValueError(
-                f"{self!r} returns shape {gram.shape} for {shape[0]} and {shape[1]} rows; the matrix k(x_i, y_j), "
-                f"shape {shape}, is needed"
-            )
+            raise ValueError(f"{self!r} returns shape {gram.shape}; the matrix k(x_i, y_j), shape {shape}, is needed")
         check_finite(gram, f"the matrix of {self!r}")
         return like(gram.copy(), X)  # a function may fill one array again and again
 
@@ -126,9 +120,7 @@ class Precomputed(Frozen, Kernel):
     def __post_init__(self) -> None:
         gram = check_points(self.gram, "the Gram matrix")
         if gram.shape[0] != gram.shape[1]:
-            raise ValueError(
-                f"the Gram matrix has shape {gram.shape}; one row and one column per row of data is needed"
-            )
+            raise ValueError(f"the Gram matrix has shape {gram.shape}; one row and column per row of data is needed")
         check_gram(gram, "the Gram matrix")
         object.__setattr__(self, "gram", owned((gram + gram.T) / 2, None))
 
@@ -140,11 +132,6 @@ class Precomputed(Frozen, Kernel):
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the entries of these rows and columns, shape (n, m)."""
         return like(self.gram[np.ix_(self._numbers(X), self._numbers(Y))], X)
-
-    def blocks(self, X: Array, Y: Array) -> Blocks:
-        """Read the numbers of the rows once."""
-        rows, columns = self._numbers(X), self._numbers(Y)
-        return lambda i, j: like(self.gram[np.ix_(rows[i], columns[j])], X)
 
     def diag(self, X: Array) -> Array:
         """Return K_ii, shape (n,)."""

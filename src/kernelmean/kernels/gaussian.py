@@ -32,7 +32,7 @@ class Gaussian(WithBandwidth, Blockwise):
 
     Notes
     -----
-    O(n m d) time by one matrix product, O(n m) memory. Xia et al. (2021), eq. (rbf_kernel).
+    O(n m d) time by one matrix product, O(n m) memory. Xia et al. (2021), eq. (3).
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..core.points import check_names_agree
 from ..core.table import Table, as_table
 from ..core.validate import check_spread
 from ..core.words import count
+from ..embedding.embedding import Embedding
 from ..estimators.base import KernelLike, make_kernel
 from ..inference.samples import matched
 from ..kernels import Gaussian, Kernel
@@ -32,6 +33,8 @@ _SIGNS = np.array([[0.0, -1.0, 1.0], [-1.0, 1.0, 0.0], [1.0, 0.0, -1.0]])
 _ROUNDING = 1e-12
 _FEW = 30
 """With fewer rows or clusters in a sample, a result says that its approximation needs more."""
+Model = Array | Embedding
+"""Rows, or a mixture, which has exact kernel means."""
 
 
 def closer_test(
@@ -82,13 +85,12 @@ def closer_test(
 
     Notes
     -----
-    Asymptotically normal (Bounliphone et al. 2016). The variance adds up what single rows contribute to Δ, and pairs of
-    rows, each once: so it holds for n ≠ m, for few rows, and for rows that several samples share. It is that of the
-    supposed Δ, since the noise of a distance grows with the distance. Because it is estimated, Δ is compared with a t
-    distribution, with one degree of freedom less than the smallest sample has independent units. If X, P and Q all come
-    from *one* distribution, only pairs contribute: then Δ is not normal, and the test hardly ever rejects.
-
-    Independent units are rows, or clusters, and Δ is free of pairs within one. O(n m d) time, O(n + m) memory.
+    Δ is asymptotically normal (Bounliphone et al. 2016), and unbiased: pairs within a row or cluster do not count. The
+    variance adds up what single rows contribute, and pairs of rows, each once: so it holds for n ≠ m, for few rows, and
+    for rows that samples share. It is that of the supposed Δ, since the noise of a distance grows with the distance.
+    Because it is estimated, Δ is compared with a t distribution, with one degree of freedom less than the smallest
+    sample has rows or clusters. If X, P and Q all come from *one* distribution, only pairs contribute: then Δ is not
+    normal, and the test hardly ever rejects. O(n m d) time, O(n + m) memory. See :doc:`/guides/closer`.
 
     Examples
     --------
@@ -107,8 +109,9 @@ def closer_test(
     seeds = as_rng(rng).spawn(2)
     models = [_model(table, model, name, seed) for model, name, seed in zip((P, Q), "PQ", seeds, strict=True)]
     sides = [table.values, *(model for model, _ in models)]
-    samples = [side for side in sides if not isinstance(side, KnownDistribution)]
-    if len(samples) == 3 and _same_rows(*samples[1:]):
+    samples = [side for side in sides if not isinstance(side, Embedding)]
+    of_models = [rows[np.lexsort(rows.T)] for rows in samples[1:]]
+    if len(of_models) == 2 and np.array_equal(of_models[0], of_models[1]):
         raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
     pooled = np.concatenate(samples)
     check_spread(pooled, "the table of X, P and Q")
@@ -117,11 +120,8 @@ def closer_test(
     return _result(used, sides, means, [note for _, notes in models for note in notes], alternative)
 
 
-Model = Array | KnownDistribution
-
-
 def _model(table: Table, model: Any, name: str, rng: np.random.Generator) -> tuple[Model, tuple[str, ...]]:
-    """Return rows, or a distribution with exact kernel means; and what is to be said about it."""
+    """Return rows or a mixture, and notes on it."""
     if not is_distribution(model):
         return matched(table, model, ("X", name))[1].values, ()
     known = KnownDistribution.of(model, name)
@@ -132,11 +132,7 @@ def _model(table: Table, model: Any, name: str, rng: np.random.Generator) -> tup
         raise ValueError(f"{name} has {found} and X has {len(table.names)}; pass a distribution of the columns of X")
     if table.named:
         check_names_agree(table.names, known.mixture.names, ("X", name))
-    return known, ()
-
-
-def _same_rows(P: Array, Q: Array) -> bool:
-    return P.shape == Q.shape and bool((P[np.lexsort(P.T)] == Q[np.lexsort(Q.T)]).all())
+    return known.mixture, ()
 
 
 def _default_kernel(pooled: Array) -> Kernel:
@@ -149,18 +145,16 @@ def _default_kernel(pooled: Array) -> Kernel:
 
 def _units(sides: Sequence[Model], clusters: Any) -> list[IntArray]:
     """Return the number of the unit of every row, none of a distribution; labels mean the same in all samples."""
-    each = (None,) * len(sides) if clusters is None else clusters
+    sizes = [0 if isinstance(side, Embedding) else len(side) for side in sides]
+    each = np.split(np.arange(sum(sizes)), np.cumsum(sizes[:-1])) if clusters is None else clusters
     if isinstance(each, str) or not hasattr(each, "__len__") or len(each) != len(sides):
         raise ValueError("clusters needs three entries: the labels of X, of P and of Q, None for a distribution")
     numbers: dict[Any, int] = {}
     units: list[IntArray] = []
-    for name, side, labels in zip("XPQ", sides, each, strict=True):
-        keys: list[Any] = []
-        if not isinstance(side, KnownDistribution):
-            single = [(name, row) for row in range(len(side))]
-            keys = single if clusters is None else check_codes(labels, len(side), f"clusters of {name}").tolist()
-            if len(set(keys)) < 2:
-                raise ValueError(f"{name} has one row or cluster; at least two are needed, for an interval many more")
+    for name, size, labels in zip("XPQ", sizes, each, strict=True):
+        keys = check_codes(labels, size, f"clusters of {name}").tolist() if size else []
+        if size and len(set(keys)) < 2:
+            raise ValueError(f"{name} has one row or cluster; at least two are needed, for an interval many more")
         units.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp))
     return units
 
@@ -188,7 +182,7 @@ class UnitMeans:
     def of(cls, kernel: Kernel, sides: Sequence[Model], units: Sequence[IntArray]) -> UnitMeans:
         """Add up the kernel tile by tile, and put exact means of distributions beside."""
         order, sizes = np.argsort(np.concatenate(units), kind="stable"), list(map(len, units))
-        points = np.concatenate([side for side in sides if not isinstance(side, KnownDistribution)])[order]
+        points = np.concatenate([side for side in sides if not isinstance(side, Embedding)])[order]
         numbers, members = np.concatenate(units)[order], np.repeat(np.eye(3), sizes, axis=0)[order]
         gram, total = kernel.blocks(points, points), len(points)
         sums, counts = np.empty((total, 3)), members.sum(axis=0) - _summed(numbers, members)[numbers]
@@ -197,9 +191,8 @@ class UnitMeans:
         rows, pairs = sums / np.maximum(counts, 1.0), members.T @ counts
         samples = members.T @ sums / np.maximum(pairs, 1.0)
         for place, side in enumerate(sides):
-            if isinstance(side, KnownDistribution):
-                mu = side.embedding(kernel)
-                assert mu is not None
+            if isinstance(side, Embedding):
+                mu = replace(side, kernel=kernel)
                 rows[:, place], samples[place, place] = mu(points), mu @ mu
                 samples[0, place] = samples[place, 0] = rows[members[:, 0] > 0.0, place].mean()
         groups = np.array([len(np.unique(of)) for of in units])
@@ -268,7 +261,7 @@ def _result(
     (of_x, to_p, to_q), (_, p, q) = means.samples[0].tolist(), means.samples.diagonal().tolist()
     difference = p - q - 2.0 * (to_p - to_q)
     spread, rounding = means.spread(), _ROUNDING * (abs(p) + abs(q))
-    sizes = tuple(None if isinstance(side, KnownDistribution) else len(side) for side in sides)
+    sizes = tuple(None if isinstance(side, Embedding) else len(side) for side in sides)
     groups = {name: count for name, count in zip("XPQ", means.groups.tolist(), strict=True) if count}
     what = "rows" if sum(groups.values()) == len(means.units) else "clusters"
     one_pair = len(groups) > 1 and int(means.units[-1]) == 1  # of units, which shows no variance

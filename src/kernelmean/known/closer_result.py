@@ -142,24 +142,20 @@ class CloserResult(Frozen, Result):
 
     def describe(self) -> Description:
         """Return which model is nearer, the difference with its interval, both distances, and what was compared."""
-        low, high = self.interval
-        rows = ", ".join(
-            f"{name} {'exact' if size is None else f'{size:,}'}" for name, size in zip("XPQ", self.sizes, strict=True)
-        )
+        sizes = ("exact" if size is None else f"{size:,}" for size in self.sizes)
         facts = [
             ("difference", f"{self.statistic:.4g} ± {self.standard_error:.2g}, MMD² to P less MMD² to Q"),
-            ("95 % interval", f"{low:.4g} to {high:.4g}"),
+            ("95 % interval", "{:.4g} to {:.4g}".format(*self.interval)),
             ("p-value", f"{self.pvalue:.3g}, asymptotic, not exact, alternative {self.alternative}"),
             ("MMD²", f"{self.distances[0]:.4g} to P, {self.distances[1]:.4g} to Q"),
             ("kernel", repr(self.kernel)),
-            ("rows", rows),
+            ("rows", "X {}, P {}, Q {}".format(*sizes)),
         ]
         return Description(self.method, self.verdict(), facts, notes=self.notes)
 
     def document(self, *, progress: Progress = SILENT) -> Document:
         """Return the page of the test, with a picture of the difference and its interval."""
-        del progress
-        page = self.describe().document()
+        page = super().document(progress=progress)
         chart = Chart("difference", "The difference of both distances", (self._panel(),), self.verdict())
         words = "The curve is the likelihood of every true difference, by the approximation with a t distribution."
         return replace(page, sections=(*page.sections, Section("The difference", (words,), charts=(chart,))))
@@ -179,9 +175,9 @@ class CloserResult(Frozen, Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the test as one row."""
+        (low, high), (to_p, to_q) = self.interval, self.distances
         numbers = {"statistic": self.statistic, "pvalue": self.pvalue, "standard_error": self.standard_error}
-        ends = dict(zip(("low", "high"), self.interval, strict=True))
-        return [{**numbers, **ends, "to_P": self.distances[0], "to_Q": self.distances[1]}]
+        return [{**numbers, "low": low, "high": high, "to_P": to_p, "to_Q": to_q}]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference with its interval, and 0, where both are equally near; returns the axes."""

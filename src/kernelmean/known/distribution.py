@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array
+from ..core.type_rules import NoClosedFormError
 from ..core.validate import check_points, names_in
 from ..core.words import count
 from ..density import GaussianMixture, KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
 from ..kernels import Gaussian, Kernel
 from ..noise import Dirac, Noise, Normal
-
-Draw = Callable[[int, np.random.Generator], Any]
+from ..noise.normal import as_normal
 
 _ANY = Gaussian(1.0)
 """The kernel of mixtures that are kept as embeddings; another one replaces it."""
@@ -50,7 +50,7 @@ class KnownDistribution:
     """
 
     name: str
-    draw: Draw
+    draw: Callable[[int, np.random.Generator], Any]
     mixture: Embedding | None = None
 
     @classmethod
@@ -59,10 +59,9 @@ class KnownDistribution:
 
         Raises
         ------
-        TypeError
-            When it is none, a family of which no parameters are fixed, or a sample.
-        ValueError
-            When the weights of a mixture are negative or do not sum to one, or it is not fitted.
+        TypeError, ValueError
+            When it is none, a sample, a family whose parameters are not fixed, a model that is not fitted, or a mixture
+            whose weights are negative or do not sum to one.
         """
         if isinstance(distribution, cls):
             return distribution
@@ -74,7 +73,7 @@ class KnownDistribution:
             return cls(words, fitted.sample, replace(fitted.embedding(_ANY), names=names_in(distribution)))
         if hasattr(distribution, "rvs"):
             return cls._of_scipy(distribution, name)
-        if _is_random_variable(distribution):
+        if hasattr(distribution, "icdf"):  # such as scipy.stats.Normal()
             return cls._of_random_variable(distribution, name)
         if callable(distribution) and not isinstance(distribution, type) and _takes_two(distribution):
             called = getattr(distribution, "__name__", "")
@@ -139,14 +138,10 @@ class KnownDistribution:
             )
         return rows
 
-    def embedding(self, kernel: Kernel) -> Embedding | None:
-        """Return the exact kernel mean, None if it is not a mixture."""
-        return None if self.mixture is None else replace(self.mixture, kernel=kernel)
-
-    def moved(self, kernel: Kernel, factor: Array, shift: Array) -> Embedding | None:
-        """Return the kernel mean of the rows times a factor plus a shift, column by column; None if not Gaussian."""
-        if self.mixture is None or not all(isinstance(part.noise, Normal) for part in self.mixture.point_parts):
-            return None
+    def moved(self, kernel: Kernel, factor: Array, shift: Array) -> Embedding:
+        """Return the kernel mean of the rows times a factor plus a shift, column by column, of a Gaussian mixture."""
+        if self.mixture is None:
+            raise NoClosedFormError(f"{self.name} is not a mixture")
         parts = [
             embed(part.points * factor + shift, kernel, weights=part.weights, noise=_scaled(part.noise, factor))
             for part in self.mixture.point_parts
@@ -156,36 +151,25 @@ class KnownDistribution:
 
 def is_distribution(value: Any) -> bool:
     """Whether a value is meant as a distribution, not as rows."""
-    return (
-        isinstance(value, KnownDistribution | Embedding)
-        or callable(value)
-        or hasattr(value, "rvs")
-        or _is_random_variable(value)
-        or (hasattr(value, "fit") and hasattr(value, "sample"))
-    )
+    known = any(hasattr(value, name) for name in ("rvs", "icdf", "fit"))
+    return known or callable(value) or isinstance(value, KnownDistribution)
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:
     """Whether a function may be called with a number of rows and a generator, as far as it says."""
     try:
         inspect.signature(function).bind(1, None)
-    except TypeError:
-        return False
-    except ValueError:  # compiled functions may not say
-        return True
+    except (TypeError, ValueError) as error:
+        return isinstance(error, ValueError)  # compiled functions may not say
     return True
 
 
-def _is_random_variable(value: Any) -> bool:
-    """Whether a value is a random variable such as scipy.stats.Normal()."""
-    return hasattr(value, "icdf") and hasattr(value, "sample")
-
-
 def _scaled(noise: Noise, factor: Array) -> Normal:
-    assert isinstance(noise, Normal)
-    if noise.form == "full":
-        return Normal(noise.covariance * np.outer(factor, factor))
-    return Normal.diagonal(noise.variances(len(factor)) * np.square(factor))
+    """Return the noise of rows times a factor; raise if it is not normal."""
+    normal = as_normal(noise, "{noise!r} is not normal")
+    if normal.form == "full":
+        return Normal(normal.covariance * np.outer(factor, factor))
+    return Normal.diagonal(normal.variances(len(factor)) * np.square(factor))
 
 
 def _fitted_mixture(model: Any) -> GaussianMixture | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,11 +14,10 @@ from ..core.array import Array, RngLike, as_rng, slices
 from ..core.points import check_names_agree
 from ..core.table import as_table
 from ..core.type_rules import NoClosedFormError
-from ..inference.adaptive.candidates import Candidates, candidates
+from ..inference.adaptive.candidates import candidates
 from ..inference.adaptive.columns import NEAR
 from ..inference.adaptive.coordinates import Columns
 from ..inference.adaptive.many_kernels import Adaptive, combined
-from ..inference.adaptive.views import ViewPart
 from ..inference.null import Null
 from ..inference.permutations import BOOTSTRAP, DRAWS
 from ..inference.resampling import check_n_resamples
@@ -83,7 +81,7 @@ def fit_test(
     kernels and features are fitted to 4096 rows of P alone, and means of P are exact (Gaussian mixtures and kernels) or
     those of all samples together, X among them. **The test cannot see whether P was fitted to X.** If you pass a model
     that was fitted to the same rows, the p-value is far too large: hold rows out, or pass ``refit``, a parametric
-    bootstrap whose level is right only asymptotically (Key et al. 2021; ``method`` says so).
+    bootstrap whose level is right only asymptotically (Key et al. 2021). See :doc:`/guides/fit`.
 
     O(B n r (d + r)) time, r = 64 features a kernel: some seconds for n = 1000 and B = 999; ``refit`` draws four times
     as many rows and fits B + 1 times. Memory does not grow with B n.
@@ -113,15 +111,16 @@ def fit_test(
         pilot = known.sample(PILOT, dim, pilot_seed)
         found = candidates(Adaptive(), (pilot,), 2.0 * n, pilot_seed)
         _check_random(known, pilot, pilot_seed)
-        features = Features.of(found)
+        columns = Columns.of(found.sources[0], found.views[0], list(chain.from_iterable(found.kernels)))
         draws = (known.sample(n, dim, draws_seed) for _ in range(resamples))
-        null, exact = features.null(table.values, draws, known, fitting, draws_seed)
+        exact, counts = exact_means(columns, known), list(map(len, found.kernels))
+        null = statistics(columns, table.values, draws, exact, fitting, draws_seed)
     return TestResult(
-        **combined(null, "harmonic", found.members, features.counts),
+        **combined(null, "harmonic", found.members, counts),
         method=f"Fit of {known.name}, adaptive, "
-        + ("exact" if fitting is None else "asymptotic: parametric bootstrap"),
+        + ("exact if X played no part in it" if fitting is None else "asymptotic: parametric bootstrap"),
         sizes=(n,),
-        notes=(_of_means(exact, len(found.members), fitting is None),),
+        notes=(_of_means(columns, exact, counts, fitting is None),),
     )
 
 
@@ -134,12 +133,14 @@ def _check_random(known: KnownDistribution, rows: Array, rng: np.random.Generato
         )
 
 
-def _of_means(exact: int, members: int, fixed: bool) -> str:
+def _of_means(columns: Columns, means: Array, counts: Sequence[int], fixed: bool) -> str:
+    """Return in words under how many members, with these counts of kernels, the means of a distribution are exact."""
+    known = [number for block in columns.blocks if not np.isnan(means[block.place]).any() for number in block.numbers]
+    exact = np.isin(np.cumsum([0, *counts[:-1]]), known).sum()
     others = "the mean of all samples together" if fixed else f"the mean of {_DRAWN_PER_ROW} n rows drawn from it"
     if exact == 0:
         return f"the mean of the distribution under every kernel is {others}"
-    rest = f"; of the others it is {others}" if exact < members else ""
-    return f"the mean of the distribution is exact under {exact} of {members} kernels{rest}"
+    return f"the mean of the distribution is exact under {exact} of {len(counts)} kernels; of the others it is {others}"
 
 
 def _fitting(refit: Any, rng: np.random.Generator) -> Fitting:
@@ -157,79 +158,64 @@ def _fitting(refit: Any, rng: np.random.Generator) -> Fitting:
     return lambda rows: KnownDistribution.of(refit(rows), "what refit returned")
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Features:
-    """The columns in which kernels are weighted sums of squares, fitted to rows of P."""
+def statistics(
+    columns: Columns, X: Array, draws: Iterable[Array], exact: Array, fitting: Fitting | None, rng: Any
+) -> Null:
+    """Return the statistics of the kernels on columns for X and for drawn samples of as many rows.
 
-    columns: Columns
-    counts: list[int]
-    """How many kernels each member has."""
+    ``exact`` are the means of the columns under the distribution, where they are known; not used if it is ``fitting``.
+    """
+    seen, centres = [], []
+    samples = chain([X], draws)
+    while some := list(islice(samples, max(1, _AT_ONCE // len(X)))):
+        seen.append(means_over(columns, some))
+        if fitting is not None:
+            centres.append(_fitted_means(columns, [fitting(rows) for rows in some], X.shape, rng))
+    means = np.concatenate(seen)
+    if fitting is None:
+        centres.append(np.where(np.isnan(exact), means.mean(axis=0), exact)[None])
+    gaps = means - np.concatenate(centres)
+    values, tolerance = np.empty((2, columns.n_kernels, len(means)))
+    for block in columns.blocks:
+        place = block.place
+        values[block.numbers] = block.weights @ np.square(gaps[:, place]).T
+        tolerance[block.numbers] = block.weights @ np.square(np.abs(means[:, place]) + np.abs(gaps[:, place])).T
+    scheme = DRAWS if fitting is None else BOOTSTRAP
+    return Null(values, _ROUNDING * tolerance.max(axis=1), "MMD² from the distribution", scheme)
 
-    @classmethod
-    def of(cls, found: Candidates) -> Features:
-        """Return the columns of the members of a test."""
-        kernels = [kernel for own in found.kernels for kernel in own]
-        columns = Columns.of(found.sources[0], found.views[0], kernels)
-        return cls(columns, [len(own) for own in found.kernels])
 
-    def null(
-        self, X: Array, draws: Iterable[Array], known: KnownDistribution, fitting: Fitting | None, rng: Any
-    ) -> tuple[Null, int]:
-        """Return the statistics of all kernels for X and for drawn samples, and how many members have exact means."""
-        seen, centres = [], []
-        exact = self.exact_means(known)
-        samples = chain([X], draws)
-        while some := list(islice(samples, max(1, _AT_ONCE // len(X)))):
-            seen.append(self.means(some))
-            if fitting is not None:
-                centres.append(self._fitted_means([fitting(rows) for rows in some], X.shape, rng))
-        means = np.concatenate(seen)
-        centre = np.where(np.isnan(exact), means.mean(axis=0), exact) if fitting is None else np.concatenate(centres)
-        values, tolerance = np.empty((2, self.columns.n_kernels, len(means)))
-        gaps = means - centre
-        known_kernels = np.zeros(self.columns.n_kernels, dtype=bool)
-        for block in self.columns.blocks:
-            place = block.place
-            values[block.numbers] = block.weights @ np.square(gaps[:, place]).T
-            tolerance[block.numbers] = block.weights @ np.square(np.abs(means[:, place]) + np.abs(gaps[:, place])).T
-            known_kernels[block.numbers] = not np.isnan(exact[place]).any()
-        scheme = DRAWS if fitting is None else BOOTSTRAP
-        firsts = np.cumsum([0, *self.counts[:-1]])
-        name = "MMD² from the distribution"
-        return Null(values, _ROUNDING * tolerance.max(axis=1), name, scheme), int(known_kernels[firsts].sum())
+def means_over(columns: Columns, samples: Sequence[Array]) -> Array:
+    """Return the means of columns over samples of n rows each, shape (samples, D), some rows at a time."""
+    n = len(samples[0])
+    if n > _AT_ONCE:
+        parts, start = slices(n, _AT_ONCE), np.zeros(1, dtype=np.intp)
+        shares = [(part.stop - part.start) / n for part in parts]
+        each = [[columns.means(rows[part], start)[0] for part in parts] for rows in samples]
+        return np.asarray(np.average(each, axis=1, weights=shares))
+    groups = [samples[part] for part in slices(len(samples), _AT_ONCE // n)]
+    return np.concatenate([columns.means(np.concatenate(own), n * np.arange(len(own))) for own in groups])
 
-    def means(self, samples: Sequence[Array]) -> Array:
-        """Return the means of the columns over samples of n rows each, shape (samples, D), some rows at a time."""
-        n = len(samples[0])
-        if n > _AT_ONCE:
-            parts, start = slices(n, _AT_ONCE), np.zeros(1, dtype=np.intp)
-            shares = [(part.stop - part.start) / n for part in parts]
-            each = [[self.columns.means(rows[part], start)[0] for part in parts] for rows in samples]
-            return np.asarray(np.average(each, axis=1, weights=shares))
-        groups = [samples[part] for part in slices(len(samples), _AT_ONCE // n)]
-        return np.concatenate([self.columns.means(np.concatenate(own), n * np.arange(len(own))) for own in groups])
 
-    def _fitted_means(self, fits: Sequence[KnownDistribution], shape: tuple[int, int], rng: Any) -> Array:
-        """Return the means of the columns under distributions, exact where they can be, else of drawn rows."""
-        drawn = self.means([known.sample(_DRAWN_PER_ROW * shape[0], shape[1], rng) for known in fits])
-        exact = np.stack([self.exact_means(known) for known in fits])
-        return np.where(np.isnan(exact), drawn, exact)
+def _fitted_means(columns: Columns, fits: Sequence[KnownDistribution], shape: tuple[int, int], rng: Any) -> Array:
+    """Return the means of columns under distributions, exact where they can be, else of drawn rows."""
+    drawn = means_over(columns, [known.sample(_DRAWN_PER_ROW * shape[0], shape[1], rng) for known in fits])
+    exact = np.stack([exact_means(columns, known) for known in fits])
+    return np.where(np.isnan(exact), drawn, exact)
 
-    def exact_means(self, known: KnownDistribution) -> Array:
-        """Return the exact means of the columns under a mixture, shape (D,), NaN where there is no closed form."""
-        means = np.full(self.columns.size, np.nan)
-        for part in self.columns.parts:
-            with suppress(NoClosedFormError):
-                means[part.place] = self._exact_mean(part, known)
-        return means
 
-    def _exact_mean(self, part: ViewPart, known: KnownDistribution) -> Array | float:
-        """Return lift E k(S, z) - origin, where z is the view of a row of the mixture; NaN for other views."""
-        spreads, unit, projection = self.columns.fits.spreads, part.view.unit, part.projection
+def exact_means(columns: Columns, known: KnownDistribution) -> Array:
+    """Return the exact means of columns under a mixture, shape (D,), NaN where there is no closed form.
+
+    They are lift E k(S, z) - origin, where the view z of a row is the row times a factor, plus a shift.
+    """
+    means, spreads = np.full(columns.size, np.nan), columns.fits.spreads
+    for part in columns.parts:
+        unit, projection = part.view.unit, part.projection
         is_affine = part.view.name in _AFFINE and not spreads.constant.any() and unit.origin is None
         if projection is None or not is_affine:
-            return np.nan
+            continue
         factor = np.ldexp(1.0 / spreads.spreads, -spreads.exponents) / unit.divisor
-        mean = known.moved(projection.kernel, factor, -spreads.means / spreads.spreads / unit.divisor)
-        return np.nan if mean is None else projection(mean(projection.landmarks)[:, None])[:, 0]
+        with suppress(NoClosedFormError):
+            mean = known.moved(projection.kernel, factor, -spreads.means / spreads.spreads / unit.divisor)
+            means[part.place] = projection(mean(projection.landmarks)[:, None])[:, 0]
+    return means

@@ -41,7 +41,7 @@ class Normal(Frozen, Additive):
 
     Notes
     -----
-    Xia et al. (2021), eq. (multi-variant).
+    Xia et al. (2021), eq. (8).
 
     Examples
     --------

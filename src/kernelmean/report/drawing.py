@@ -10,25 +10,37 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.words import cut, rounded, signed
 from .beside import BESIDE, LINE, beside
-from .document import AnyPanel, Bars, Curve, Events, HeatMap, Panel, Points, Strip, Surface
-from .palette import FIRST, QUIET, SECOND, SHADES, Look
+from .document import AnyPanel, Bars, Curve, Events, HeatMap, Panel, Points, Surface
+from .palette import FIRST, QUIET, SECOND, Look
+from .styles import (
+    HATCHES,
+    MOST_MARKERS,
+    band_style,
+    bar_style,
+    cell_style,
+    color_of,
+    edge,
+    ink,
+    line_style,
+    mark_style,
+    point_style,
+    step_style,
+    strip_style,
+    surface_style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LETTER = 5.5
 """The width of a letter in points."""
-_MOST_MARKERS, _LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 15, 24, 22, 16
-_SHADES_OF_SURFACE, _FEW_POINTS = 13, 60
-_MARK_DASHES = ((0, (1, 1.5)), (0, (6, 2)), (0, (4, 1.5, 1, 1.5)), (0, (8, 2, 1, 2, 1, 2)))
-_STEP_DASHES = ("solid", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)))
-_HATCHES = ("", "///", "...", "xxx")
+_LETTERS_OF_TICKS, _LETTERS_OF_NAME, _MOST_WRITTEN_CELLS = 24, 22, 16
+_SHADES_OF_SURFACE = 13
 _LONG_NUMBERS = 1e4
 """From here on, the numbers of an axis are so long that four of them fill it."""
 _MOST_WHOLE, _WIDTH, _SPREAD = 12, 0.5, (0.7548776662, 0.5698402910)
 """The most whole numbers around which points are spread, how widely, and the steps of an even sequence in a square."""
-_HEAT, _FAINT, _HEAT_SAMPLES = 0.6, 0.5, (0.0, 0.1, 0.5, 1.0)
-"""The opacity of a cell of value 1, on which text is still legible in light and dark mode."""
+_HEAT_SAMPLES = (0.0, 0.1, 0.5, 1.0)
 
 
 def size_of(panel: AnyPanel, standard: tuple[float, float]) -> tuple[float, float]:
@@ -77,21 +89,21 @@ def samples(panel: AnyPanel, styles: dict[str, Look]) -> dict[str, Any]:
 
     if isinstance(panel, Bars):
         labels = [label for label, _ in panel.series]
-        return {label: Patch(**_bar_style(styles[label], k)) for k, label in enumerate(labels)}
+        return {label: Patch(**bar_style(styles[label], k)) for k, label in enumerate(labels)}
     if isinstance(panel, HeatMap):
-        cells = {f"{panel.value_label} {value:g}": Patch(**_cell_style(value)) for value in _HEAT_SAMPLES}
-        star = Line2D([], [], color=_ink(), marker="*", linestyle="none")
+        cells = {f"{panel.value_label} {value:g}": Patch(**cell_style(value)) for value in _HEAT_SAMPLES}
+        star = Line2D([], [], color=ink(), marker="*", linestyle="none")
         return cells | ({panel.star_label: star} if panel.star_label else {})
     if isinstance(panel, Surface):
         return _samples_of_surface(panel, styles)
-    strips = {s.label: Patch(**_strip_style(s, styles.get(s.label))) for s in panel.strips if s.x}
-    steps = {s.label: Line2D([], [], **_step_style(styles[s.label], k)) for k, s in enumerate(panel.steps) if s.heights}
-    lines = {c.label: Line2D([], [], **_line_style(styles[c.label], dashed=c.dashed)) for c in panel.curves if c.x}
-    points = {p.label: Line2D([], [], **_point_style(p, styles[p.label], 6.0)) for p in panel.points if p.x}
-    hatches = zip(panel.bands, cycle(_HATCHES), strict=False)
-    bands = {band.label: Patch(**_band_style(hatch)) for band, hatch in hatches}
+    strips = {s.label: Patch(**strip_style(s, styles.get(s.label))) for s in panel.strips if s.x}
+    steps = {s.label: Line2D([], [], **step_style(styles[s.label], k)) for k, s in enumerate(panel.steps) if s.heights}
+    lines = {c.label: Line2D([], [], **line_style(styles[c.label], dashed=c.dashed)) for c in panel.curves if c.x}
+    points = {p.label: Line2D([], [], **point_style(p, styles[p.label], 6.0)) for p in panel.points if p.x}
+    hatches = zip(panel.bands, cycle(HATCHES), strict=False)
+    bands = {band.label: Patch(**band_style(hatch)) for band, hatch in hatches}
     labels = [label for label, _ in panel.marks] + ([panel.events.label] if panel.events else [])
-    marks = {label: Line2D([], [], **_mark_style(k)) for k, label in enumerate(labels)}
+    marks = {label: Line2D([], [], **mark_style(k)) for k, label in enumerate(labels)}
     return strips | steps | lines | points | bands | marks
 
 
@@ -102,13 +114,13 @@ def plain(text: str) -> str:
 
 
 def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
-    for band, hatch in zip(panel.bands, cycle(_HATCHES), strict=False):
-        ax.axhspan(band.low, band.high, **_band_style(hatch))
+    for band, hatch in zip(panel.bands, cycle(HATCHES), strict=False):
+        ax.axhspan(band.low, band.high, **band_style(hatch))
     for strip in (one for one in panel.strips if one.x):
-        ax.fill_between(strip.x, strip.low, strip.high, **_strip_style(strip, styles.get(strip.label)))
+        ax.fill_between(strip.x, strip.low, strip.high, **strip_style(strip, styles.get(strip.label)))
     for k, steps in enumerate(panel.steps):
         if steps.heights:
-            style = _step_style(styles[steps.label], k)
+            style = step_style(styles[steps.label], k)
             ax.stairs(steps.heights, steps.edges, fill=True, color=style["color"], alpha=0.14, lw=0)
             ax.stairs(steps.heights, steps.edges, **style)
     for points in (one for one in panel.points if one.x):
@@ -118,13 +130,13 @@ def _draw_lines(ax: Axes, panel: Panel, styles: dict[str, Look]) -> None:
             _draw_curve(ax, curve, styles[curve.label])
     for ticks in panel.ticks:
         low, high = (0.95, 1.0) if ticks.top else (0.0, 0.05)
-        color, across = _color(styles[ticks.label]), ax.get_xaxis_transform()
+        color, across = color_of(styles[ticks.label]), ax.get_xaxis_transform()
         ax.vlines(ticks.x, low, high, color=color, lw=0.5, alpha=0.6, transform=across)
     for k, (_, at) in enumerate(panel.marks):
-        ax.axvline(at, **_mark_style(k))
+        ax.axvline(at, **mark_style(k))
     _set_axes(ax, panel)
     if panel.events:
-        _draw_events(ax, panel.events, _mark_style(len(panel.marks)))
+        _draw_events(ax, panel.events, mark_style(len(panel.marks)))
     for points in panel.points:
         if points.names:
             _write_names(ax, points)
@@ -156,7 +168,7 @@ def _write_names(ax: Axes, points: Points) -> None:
     widths = [_LETTER * len(text) for text in texts]
     found = beside(list(map(tuple, places.tolist())), widths, inch * ax.bbox.width, inch * ax.bbox.height)
     for at, text, (side, lines) in zip(ends, texts, found, strict=True):
-        leader = {"arrowstyle": "-", "color": _edge(), "lw": 0.6, "shrinkA": 0, "shrinkB": 3} if lines else None
+        leader = {"arrowstyle": "-", "color": edge(), "lw": 0.6, "shrinkA": 0, "shrinkB": 3} if lines else None
         where: dict[str, Any] = {"xytext": (side * BESIDE, lines * LINE), "textcoords": "offset points"}
         where |= {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small", "arrowprops": leader}
         ax.annotate(plain(text), at, **where)
@@ -172,7 +184,7 @@ def _draw_points(ax: Axes, points: Points, look: Look) -> None:
         places.append([value + _WIDTH * ((k * step) % 1.0 - 0.5) * few for k, value in enumerate(values)])
         if few:
             axis.set_major_locator(MaxNLocator(integer=True))
-    ax.plot(*places, **_point_style(points, look))
+    ax.plot(*places, **point_style(points, look))
 
 
 def are_spread(values: Sequence[float]) -> bool:
@@ -218,15 +230,15 @@ def _tick(value: float, place: float = 0.0) -> str:
 
 def _draw_curve(ax: Axes, curve: Curve, look: Look) -> None:
     """Draw a line, with error bars at few points or an error strip along many."""
-    few = len(curve.x) <= _MOST_MARKERS
-    style = _line_style(look, dashed=curve.dashed)
+    few = len(curve.x) <= MOST_MARKERS
+    style = line_style(look, dashed=curve.dashed)
     if curve.errors and few:
         ax.errorbar(curve.x, curve.y, yerr=curve.errors, capsize=2.5, capthick=1.0, elinewidth=1.0, **style)
         return
-    ax.plot(curve.x, curve.y, markevery=None if few else -(-len(curve.x) // _MOST_MARKERS), **style)
+    ax.plot(curve.x, curve.y, markevery=None if few else -(-len(curve.x) // MOST_MARKERS), **style)
     if curve.errors:
         low, high = ([y + sign * e for y, e in zip(curve.y, curve.errors, strict=True)] for sign in (-1, 1))
-        ax.fill_between(curve.x, low, high, color=_color(look), alpha=0.2, lw=0)
+        ax.fill_between(curve.x, low, high, color=color_of(look), alpha=0.2, lw=0)
 
 
 def _draw_surface(ax: Axes, panel: Surface, styles: dict[str, Look]) -> None:
@@ -236,7 +248,7 @@ def _draw_surface(ax: Axes, panel: Surface, styles: dict[str, Look]) -> None:
     else:
         _shade(ax, panel)
     for k, one in enumerate(panel.points):
-        ax.plot(one.x, one.y, **_surface_style(panel, k, styles[one.label]))
+        ax.plot(one.x, one.y, **surface_style(panel, k, styles[one.label]))
     ax.set(xlim=(panel.x[0], panel.x[-1]), ylim=(panel.y[0], panel.y[-1]))
 
 
@@ -266,7 +278,7 @@ def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, An
     from matplotlib.patches import Patch
 
     points = ((k, p) for k, p in enumerate(panel.points) if p.x)
-    found: dict[str, Any] = {p.label: Line2D([], [], **_surface_style(panel, k, styles[p.label])) for k, p in points}
+    found: dict[str, Any] = {p.label: Line2D([], [], **surface_style(panel, k, styles[p.label])) for k, p in points}
     if panel.levels:
         return found | {panel.label: Line2D([], [], color=FIRST, lw=1.0)}
     hatch: dict[str, Any] = {"facecolor": "none", "edgecolor": QUIET, "hatch": "///", "lw": 0}
@@ -279,7 +291,7 @@ def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
     height = 0.8 / max(len(panel.series), 1)
     for k, (label, values) in enumerate(panel.series):
         places = [row + (k - (len(panel.series) - 1) / 2) * height for row in range(len(panel.names))]
-        ax.barh(places, values, height=0.9 * height, **_bar_style(styles[label], k))
+        ax.barh(places, values, height=0.9 * height, **bar_style(styles[label], k))
     ax.set_yticks(range(len(panel.names)), [plain(cut(name, _LETTERS_OF_NAME)) for name in panel.names])
     ax.set_ylim(len(panel.names) - 0.4, -0.6)
     ends = [0.0, *(value for _, own in panel.series for value in own)]
@@ -305,90 +317,16 @@ def _draw_cells(ax: Axes, panel: HeatMap) -> None:
         for j, value in enumerate(row):
             if value is None:
                 continue
-            ax.add_patch(Rectangle((j, i), 1, 1, **_cell_style(value)))
+            ax.add_patch(Rectangle((j, i), 1, 1, **cell_style(value)))
             number = f"{value:z.2f}".replace("0.", ".").replace("-", "−") if written else ""
             text = number + ("*" if (i, j) in panel.stars else "")
-            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=_ink())
+            ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize=8.5, color=ink())
     names = [[plain(cut(name, _LETTERS_OF_NAME)) for name in axis] for axis in (panel.columns, panel.rows)]
     ax.set_xticks([j + 0.5 for j in range(len(names[0]))], names[0], rotation=90)
     ax.set_yticks([i + 0.5 for i in range(len(names[1]))], names[1])
     ax.set(xlim=(0, max(len(names[0]), 1)), ylim=(max(len(names[1]), 1), 0))
     ax.grid(visible=False)
     ax.tick_params(length=0)
-
-
-def _ink() -> str:
-    """Return the text colour of the current style: black, or white in a dark style."""
-    import matplotlib as mpl
-
-    return str(mpl.rcParams["text.color"])
-
-
-def _edge() -> str:
-    """Return the colour of minor parts: that of the axes in our style, or grey in another style."""
-    import matplotlib as mpl
-
-    own = mpl.rcParams["axes.edgecolor"]
-    return str(own) if own == SHADES["edge"].light else QUIET
-
-
-def _color(look: Look) -> str:
-    return _ink() if look.part == "ink" else look.color
-
-
-def _line_style(look: Look, *, dashed: bool) -> dict[str, Any]:
-    """Return colour and marker, filled or open: no two lines differ by colour alone."""
-    style: dict[str, Any] = {"color": _color(look), "marker": look.marker}
-    if dashed:
-        return style | {"linestyle": (0, (5, 2.5)), "markerfacecolor": "none", "markeredgewidth": 1.0}
-    return style | {"markeredgewidth": 0}
-
-
-def _step_style(look: Look, which: int) -> dict[str, Any]:
-    return {"color": _color(look), "linewidth": 1.8, "linestyle": _STEP_DASHES[which % len(_STEP_DASHES)]}
-
-
-def _point_style(points: Points, look: Look, width: float | None = None) -> dict[str, Any]:
-    """Return large marks for few points, which matter individually, and small ones for clouds."""
-    style: dict[str, Any] = {"color": _color(look), "marker": look.marker, "linestyle": "none", "zorder": 3.0}
-    if len(points.x) > _FEW_POINTS:
-        return style | {"markersize": width or 3.0, "alpha": 0.55, "markeredgewidth": 0}
-    size = width or (7.5 if len(points.x) <= _MOST_MARKERS else 4.5)
-    return style | {"markersize": size, "markeredgecolor": _ink(), "markeredgewidth": 0.8}
-
-
-def _surface_style(panel: Surface, which: int, look: Look) -> dict[str, Any]:
-    """Return points that are visible on every shade, or grey ones beside lines."""
-    style: dict[str, Any] = {"marker": look.marker, "linestyle": "none", "zorder": 3.0}
-    if panel.levels:
-        return style | {"markersize": 2.5, "color": QUIET, "alpha": 0.7, "markeredgewidth": 0}
-    face, edge = ("white", "black")[:: -1 if which % 2 else 1]
-    return style | {"markersize": 4.0, "markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 0.7}
-
-
-def _strip_style(strip: Strip, look: Look | None) -> dict[str, Any]:
-    """Return the style of an area: grey and hatched for chance, a colour with an edge for a finding."""
-    if strip.quiet or look is None:
-        return _band_style("///") | {"alpha": 0.3}
-    return {"facecolor": _color(look), "edgecolor": _color(look), "alpha": 0.55, "lw": 0.8, "zorder": 1.2}
-
-
-def _bar_style(look: Look, which: int) -> dict[str, Any]:
-    hatch = _HATCHES[which % len(_HATCHES)]
-    return {"facecolor": _color(look), "edgecolor": _ink(), "alpha": 0.75, "lw": 0.6, "hatch": hatch}
-
-
-def _cell_style(value: float) -> dict[str, Any]:
-    opacity = _HEAT * min(max(value, 0.0), 1.0) ** _FAINT
-    return {"facecolor": (SHADES["series-1"].light, opacity), "edgecolor": _edge(), "lw": 0.4}
-
-
-def _band_style(hatch: str) -> dict[str, Any]:
-    return {"facecolor": _edge(), "edgecolor": _edge(), "alpha": 0.25, "lw": 0, "hatch": hatch, "zorder": 0.5}
-
-
-def _mark_style(which: int) -> dict[str, Any]:
-    return {"color": _ink(), "linewidth": 1.1, "linestyle": _MARK_DASHES[which % len(_MARK_DASHES)], "zorder": 1.5}
 
 
 def _logarithmic(ax: Axes, axis: str, measured: Sequence[float], others: Sequence[float]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -29,26 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ALL_ROWS, _LANDMARKS = 1000, 256
-_LEAST = 4
-
-
-@final
-@dataclass(frozen=True)
-class Balance:
-    """How far the means of a coordinate are apart, before and after weighting.
-
-    Attributes
-    ----------
-    name : str
-        The column, or the category of one, "arm=b".
-    before, after : float
-        The mean of X minus that of the target, without and with weights, in units of the standard deviation of the
-        target; of that of both tables where the target is constant.
-    """
-
-    name: str
-    before: float
-    after: float
 
 
 @final
@@ -73,8 +53,9 @@ class MatchedWeights(Frozen, Result):
         The share of the ways to halve the target whose halves are at least ``statistic`` apart.
     n_resamples : int
         The number of halvings besides the one used.
-    balance : tuple of Balance
-        The means of all coordinates.
+    balance : tuple of (str, float, float)
+        For every coordinate its name, such as "age" or "arm=b", and the mean of X minus that of the target, without and
+        with weights, in units of the standard deviation of the target; of both tables where the target is constant.
     kernel : Kernel
         On the coordinates of both tables.
     cap, ridge : float
@@ -87,7 +68,10 @@ class MatchedWeights(Frozen, Result):
         The share of the variance of the kernel that they hold, 1 if all rows are landmarks.
     """
 
-    holds: ClassVar[tuple[type[Any], ...] | None] = (Balance,)
+    notes: ClassVar[tuple[str, ...]] = (
+        "the distance with weights is a description, since they were fitted to these rows; the p-value is of a half of "
+        "the target, and of weights fitted to the other half",
+    )
 
     weights: Array
     effective_sample_size: float
@@ -97,21 +81,13 @@ class MatchedWeights(Frozen, Result):
     between_halves: float
     pvalue: float
     n_resamples: int
-    balance: tuple[Balance, ...]
+    balance: tuple[tuple[str, float, float], ...]
     kernel: Kernel
     cap: float
     ridge: float
     sizes: tuple[int, int]
     features: int
     held: float
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know."""
-        return (
-            "the distance with weights is a description, since they were fitted to these rows; the p-value is of a "
-            "half of the target, and of weights fitted to the other half",
-        )
 
     def verdict(self) -> str:
         """Return the outcome in one sentence."""
@@ -124,30 +100,24 @@ class MatchedWeights(Frozen, Result):
     def describe(self) -> Description:
         """Return the verdict, what the weights are, and how means change."""
         n = self.sizes[0]
-        rest = (
-            f"to new target rows {self.statistic:.3g} (MMD²), between halves of the target {self.between_halves:.3g}: "
-            f"p = {self.pvalue:.3g}"
-        )
+        rest = f"MMD² {self.statistic:.3g} to new target rows, {self.between_halves:.3g} between halves of the target"
         facts = [
             ("rows", f"{n:,} weighted, {self.sizes[1]:,} of the target"),
             ("effective sample size", f"{self.effective_sample_size:,.1f}"),
             ("weights", f"{percent((self.weights == 0.0).mean())} are 0; the largest is {self.weights.max():.3g}"),
             ("cap", f"{self.cap:g}, reached by {count(int((self.weights >= (1 - 1e-9) * self.cap).sum()), 'row')}"),
-            ("what remains", rest),
+            ("what remains", f"{rest}: p = {self.pvalue:.3g}"),
             ("kernel", repr(self.kernel)),
             ("ridge", f"{self.ridge:g}"),
-            (
-                "features",
-                f"{count(self.features, 'landmark')}, which hold {percent(self.held, 2)} of the kernel's variance",
-            ),
+            ("features", f"{count(self.features, 'landmark')}, with {percent(self.held, 2)} of the kernel's variance"),
         ]
-        rows = [(one.name, f"{one.before:.3f}", f"{one.after:.3f}") for one in self.balance]
+        rows = [(name, f"{before:.3f}", f"{after:.3f}") for name, before, after in self.balance]
         grid = Grid("Means less those of the target", ("column", "before", "after"), rows, noun="column")
         return Description("Weights for a target", self.verdict(), facts, (grid,), self.notes)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the means of every coordinate."""
-        return list(map(asdict, self.balance))
+        return [{"name": name, "before": before, "after": after} for name, before, after in self.balance]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain names and numbers, for JSON."""
@@ -186,7 +156,7 @@ def match_weights(
     .. math:: \min_w \Big| \sum_i w_i φ(x_i) - \frac1m \sum_j φ(t_j) \Big|^2 + λ \sum_i w_i^2,
         \qquad 0 ≤ w_i ≤ c / n, \quad \sum_i w_i = 1
 
-    Pass ``n w`` as ``sample_weight``, and a model that was trained on X is trained for the target (covariate shift).
+    Pass ``n w`` as ``sample_weight``, and a model that is trained on X is trained for the target: :doc:`/guides/shift`.
 
     Parameters
     ----------
@@ -199,9 +169,8 @@ def match_weights(
     cap : float
         c, the largest weight where the mean is 1; at least 1.
     ridge : float
-        λ > 0 in units of the variance of φ. It trades the distance for the number of rows that count. The less of an
-        outcome the columns explain, the larger it should be: in simulations 0.1 suits half to nine tenths of the
-        variance, 0.01 nearly all of it.
+        λ > 0 in units of the variance of φ: the larger it is, the more rows count, at a larger distance. The less of an
+        outcome the columns explain, the larger it should be.
     encoder : TableEncoder, optional
         How columns become coordinates, such as ``TableEncoder(missing="category")``; it is fitted to both tables.
     rng : int, Generator, or None
@@ -222,16 +191,14 @@ def match_weights(
 
     Notes
     -----
-    ``mmd_after`` is described, not tested: the weights were fitted to the same rows. The p-value is that of a
-    permutation test of the two halves of the target, with the weighted rows instead of the half that they were fitted
-    to. If they are no farther from the other half than that half is, P(p ≤ α) ≤ α. It is small if weights
-    cannot make X as good as target rows, such as where X has no rows like some of the target. It says nothing about
-    the outcome: weights help only if its distribution given the columns is the same in both tables.
+    Weights help only if the distribution of an outcome given the columns is the same in both tables, which is not
+    tested. ``mmd_after`` is not tested either, since the weights were fitted to the same rows. The p-value is that of a
+    permutation test of two halves of the target, with rows that are weighted for one half instead of that half. If they
+    are no farther from the other half than it is, P(p ≤ α) ≤ α. It is small if X has no rows like some of the target.
 
-    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random; ``held`` says
-    how much of it they hold. O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows.
-    The solution is exact, by Newton's method on the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a
-    ridge.
+    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random.
+    O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows. Exact, by Newton's method on
+    the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a ridge.
 
     Examples
     --------
@@ -260,7 +227,7 @@ def match_weights(
         mmd_before=problem.distance(np.full(len(rows), 1.0 / len(rows))),
         mmd_after=problem.distance(weights),
         **problem.remaining(generator),
-        balance=_balance(encoder.get_feature_names_out(), rows, goal, weights),
+        balance=tuple(_balance(encoder.get_feature_names_out(), rows, goal, weights)),
         kernel=chosen,
         cap=cap,
         ridge=ridge,
@@ -276,10 +243,10 @@ def _coordinates(encoder: TableEncoder, X: Any, target: Any) -> tuple[Array, Arr
         raise ValueError("missing='noise' does not go with weights; write missing='category', or fill the cells first")
     tables = to_frame(X, "X"), to_frame(target, "target")
     rows, goal = map(encoder.fit_tables(*tables).transform, tables)
-    if len(rows) < 2 or len(goal) < _LEAST:
+    if len(rows) < 2 or len(goal) < 4:
         raise ValueError(
-            f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and "
-            f"{_LEAST} are needed"
+            f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and 4 are "
+            "needed"
         )
     return rows, goal
 
@@ -332,9 +299,9 @@ def _held(kernel: Kernel, pooled: Array, mapped: Array) -> float:
     return min(float(mapped[some].var(axis=0).sum()) / whole, 1.0) if whole > 0.0 else 1.0
 
 
-def _balance(names: Iterable[str], rows: Array, goal: Array, weights: Array) -> tuple[Balance, ...]:
-    """Return the differences of the means of all coordinates in units of the spread of the target."""
+def _balance(names: Iterable[str], rows: Array, goal: Array, weights: Array) -> Iterator[tuple[str, float, float]]:
+    """Return names of coordinates, and differences of their means in units of the spread of the target."""
     units = np.where(np.ptp(goal, axis=0) > 0.0, goal.std(axis=0), np.concatenate([rows, goal]).std(axis=0))
     units, mean = np.where(units > 0.0, units, 1.0), goal.mean(axis=0)
     gaps = ((rows.mean(axis=0) - mean) / units).tolist(), ((weights @ rows - mean) / units).tolist()
-    return tuple(Balance(str(name), *pair) for name, *pair in zip(names, *gaps, strict=True))
+    return zip(map(str, names), *gaps, strict=True)

@@ -54,7 +54,7 @@ def few_bins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LAWS = mostly_slow(["normal", "heavy tails", "ties", "sorted"], "sorted")
-"""All of them, 2000 data sets each: docs/levels.md."""
+"""All of them, 2000 data sets each: docs/evidence/levels.md."""
 
 
 @pytest.mark.usefixtures("few_bins")

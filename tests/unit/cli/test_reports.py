@@ -56,6 +56,16 @@ class TestCompare:
         left = {path.name for path in folder.iterdir()}
         assert left == {"first.csv", "same.csv", "second.csv", "r.html", "r.csv", "r.json"}
 
+    def test_what_single_columns_say_has_a_column_of_the_file(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        code, _, err = run(capsys, *PAIR, "--equivalence", "0.5", "--csv", "r.csv")
+        assert (code, err) == (0, "")
+        first, *others = rows(folder / "r.csv")
+        assert (first["tested"], first["margin"], first["equivalent"]) == ("all columns", "", "")
+        assert all(float(row["margin"]) > 0.0 for row in others)
+        assert {row["equivalent"] for row in others} <= {"True", "False"}
+
     def test_the_same_seed_makes_the_same_page(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         first, second = (run(capsys, *PAIR, "--html", "-")[1] for _ in range(2))
         assert first == second

@@ -62,6 +62,16 @@ def test_the_category_that_differs_is_found_and_described() -> None:
     assert column.describe() == tuple(f"{100 * (table['arm'] == 'c').mean():.1f} % c" for table in (A, B))
 
 
+def test_shares_are_those_of_known_cells_as_means_are_and_blank_cells_have_one_of_all_rows() -> None:
+    tables = (BLANK_A, BLANK_B)
+    column = next(each for each in quick(*tables, missing=MIXED_RULES).columns if each.name == "arm")
+    *known, blank = column.shares
+    assert blank.category == "(missing)"
+    assert blank.shares == pytest.approx([table["arm"].isna().mean() for table in tables])
+    for each in known:
+        assert each.shares == pytest.approx([(table["arm"].dropna() == each.category).mean() for table in tables])
+
+
 def test_every_column_is_named_once_with_its_kind() -> None:
     result = quick()
     kinds = {"dose": "numeric", "arm": "categorical", "flag": "boolean", "size": "ordinal", "visit": "datetime"}

@@ -8,9 +8,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
 from kernelmean.embedding.features import random_cholesky
-from kernelmean.estimators import group_means, sharing
+from kernelmean.estimators import group_means, group_rows
 from kernelmean.estimators.group_rows import ExactValues, FeatureValues, GroupedRows
-from kernelmean.estimators.sharing import Choice, Likeness, scored_groups, weights_of
+from kernelmean.estimators.sharing import Choice, Likeness, weights_of
 from kernelmean.noise import Dirac, Normal
 
 
@@ -82,7 +82,7 @@ def test_the_score_is_that_of_leaving_rows_out(noise, strength):
     kernel, rows = km.kernels.Gaussian(1.2), GroupedRows.of(X, codes)
     features = random_cholesky(kernel, X)(X)
     likeness = Likeness.of(rows, features)
-    choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scored_groups(rows), scaled=False)
+    choice = Choice(ExactValues(rows, kernel, km.Plan()), likeness, scaled=False)
     (found,) = choice.scores([strength], [noise])
 
     def variances(tables):
@@ -138,7 +138,7 @@ def test_features_of_all_rows_give_the_exact_values():
         FeatureValues(rows, random_cholesky(kernel, X, len(X)), km.Plan()),
     )
     noises, every = (Dirac(), Normal(0.2)), slice(0, len(X))
-    for found, wanted in zip(some.at(every, noises), exact.at(every, noises), strict=True):
+    for found, wanted in zip(some.at(noises)(every), exact.at(noises)(every), strict=True):
         np.testing.assert_allclose(found[0], wanted[0], atol=1e-6)
         np.testing.assert_allclose(found[1], wanted[1], atol=1e-6)
     np.testing.assert_allclose(some.gram(Dirac()), exact.gram(Dirac()), atol=1e-6)
@@ -237,9 +237,9 @@ def test_scikit_learn_checks(estimator, check):
 
 def test_of_many_rows_some_groups_are_drawn_to_choose_what_all_share(monkeypatch):
     X, labels, centres = clusters(groups=60, n=5)
-    monkeypatch.setattr(sharing, "_SCORED_ROWS", 100)
+    monkeypatch.setattr(group_rows, "_SCORED_ROWS", 100)
     rows = GroupedRows.of(X, np.unique(labels, return_inverse=True)[1])
-    assert len(scored_groups(rows)) == 20
+    assert len(rows.scored) == 20
     means = km.GroupMeans().fit(X, groups=labels)
     apart = km.GroupMeans(kernel=means.kernel_, estimator="kme", sharing=np.inf).fit(X, groups=labels)
     assert loss(means, centres) < 0.5 * loss(apart, centres)

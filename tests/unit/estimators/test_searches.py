@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import kernelmean as km
 from checkered import checkered
 from kernelmean.estimators import (
     NoiseProblem,
@@ -209,3 +210,13 @@ def test_useless_variances_are_exactly_zero():
     found = search_diagonal(NoiseProblem(X, Gaussian(0.05)))
     assert (found.noise >= 0).all()
     assert np.isfinite(found.noise).all()
+
+
+def test_a_search_without_closed_forms_names_what_takes_a_noise_of_your_own() -> None:
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(
+        TypeError, match=r"'isotropic' searches .* which RationalQuadratic\(.*pass a noise that you choose"
+    ):
+        km.MKME(km.kernels.RationalQuadratic(2.0, 0.5)).fit(X)
+    chosen = km.noise.Sampled(km.noise.Normal.isotropic(0.1), n_samples=256)
+    assert 0.0 < km.KernelMean(km.kernels.RationalQuadratic(2.0, 0.5), noise=chosen).fit(X).loocv_ < 1.0

@@ -12,8 +12,8 @@ from explained import attribute, dependence_attribute, dependence_effect_size
 from kernelmean import hsic_test, median_bandwidth, mmd_test
 from kernelmean.inference.adaptive.many_kernels import evidence
 from kernelmean.inference.explain.attribution import on_columns
-from kernelmean.inference.explain.features import moments, without_each
-from kernelmean.inference.explain.subject import SampleSubject
+from kernelmean.inference.explain.moments import moments, without_each
+from kernelmean.inference.explain.samples import SampleSubject
 from kernelmean.inference.null import standardized
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 

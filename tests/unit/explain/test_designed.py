@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -11,10 +9,7 @@ import numpy as np
 import pytest
 
 import kernelmean as km
-from kernelmean.inference.designs.design import AnyDesign
-from kernelmean.inference.designs.labelled import LabelDesign
-from kernelmean.inference.units.layout import Layout, Units
-from kernelmean.inference.units.samples import Differences, within_strata
+from designs_of_parts import InBoth
 
 KERNEL = km.kernels.Gaussian(1.0)
 rng = np.random.default_rng(0)
@@ -22,34 +17,6 @@ X, Y = rng.normal(size=(24, 2)), rng.normal([0.0, 1.0], size=(24, 2))
 STRATA = np.arange(24) % 3, np.concatenate([np.arange(20) % 2, [7, 7, 7, 7]])
 CLUSTERS = np.arange(24) // 3, np.arange(24) // 3 + 100
 WEIGHTS = rng.random(24) + 0.2, rng.random(24) + 0.2
-
-
-@dataclass(frozen=True)
-class PartsOfClusters(LabelDesign):
-    """Clusters with rows in both samples: the rows of one take on the samples of another's."""
-
-    sizes: tuple[int, ...]
-    rows: tuple[Any, ...]
-    notes: tuple[str, ...] = ()
-
-    def layout(self, order: Sequence[int]) -> Layout:
-        parts = [np.full(self.sizes[sample], label) for label, sample in enumerate(order)]
-        clusters = np.concatenate([np.arange(self.sizes[sample]) // 3 + 4 * sample for sample in order])
-        return Layout.of(np.concatenate(parts), np.ones(sum(self.sizes)), None, clusters)
-
-    def differences(self, units: Units) -> Differences:
-        return within_strata(units)
-
-
-class InBoth(AnyDesign):
-    strata = weights = None
-
-    def of_samples(self, sizes: Sequence[int]) -> PartsOfClusters:
-        n, m = sizes
-        return PartsOfClusters(tuple(sizes), (np.arange(n), np.arange(n, n + m)))
-
-    def of_pairs(self, n: int) -> Any:
-        raise NotImplementedError
 
 
 DESIGNS: dict[str, Any] = {
@@ -200,12 +167,6 @@ def test_adaptive_tests_explain_themselves_with_a_design() -> None:
         values = result.contributions().values
         assert values.sum() > 0.0, name
         assert {column.name for column in result.attribute(n_resamples=99, rng=0).columns} == {"x0", "x1"}
-
-
-@pytest.mark.parametrize("verb", ["effect_size", "equivalence"])
-def test_sizes_with_a_design_are_refused(verb: str) -> None:
-    with pytest.raises(ValueError, match="effect sizes and tests of equivalence need plain samples"):
-        getattr(the_test(DESIGNS["strata"]), verb)(*([0.2] if verb == "equivalence" else []))
 
 
 def test_series_and_unbiased_contributions_are_refused() -> None:

@@ -260,11 +260,3 @@ def test_the_upper_limit_of_a_share_is_at_least_that_of_the_distance() -> None:
     size = km.mmd_test(X, Y, kernel=km.kernels.Gaussian(1.0), n_resamples=19, rng=0).effect_size(rng=0)
     variance = size.statistic / size.ratio.value
     assert size.ratio.high >= size.distance.high**2 / variance - 1e-12
-
-
-def test_a_result_with_a_design_is_not_sent_to_the_same_rows_without_it():
-    X, Y = np.random.default_rng(0).normal(size=(2, 12, 1))
-    visits = np.arange(12) // 2
-    result = km.mmd_test(X, Y, design=km.Design(clusters=(visits, visits + 6)), n_resamples=19, rng=0)
-    with pytest.raises(ValueError, match=r"had a design; call .* \(one of each cluster, and one stratum at a time"):
-        result.equivalence(0.1)

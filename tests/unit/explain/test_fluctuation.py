@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelmean.inference.explain import fluctuation
-from kernelmean.inference.explain.features import cross_covariance, difference_of_means
+from kernelmean.inference.explain import feature_mean, fluctuation
+from kernelmean.inference.explain.effects import cross_covariance, difference_of_means
 from kernelmean.inference.explain.fluctuation import Fluctuations, fluctuations, largest_eigenvalue
-from kernelmean.inference.explain.subject import PairSubject, SampleSubject
+from kernelmean.inference.explain.pairs import PairSubject
+from kernelmean.inference.explain.samples import SampleSubject
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.plan import DEFAULT
 
@@ -34,7 +35,7 @@ def test_the_feature_mean_is_that_of_explicit_features(kernel):
     np.testing.assert_allclose(found.projections, K @ a, rtol=0, atol=1e-12 * K.max())
     assert found.total == pytest.approx(a @ K @ a, rel=1e-12)
     W = np.random.default_rng(0).normal(size=(23, 4))
-    np.testing.assert_allclose(found.product(W), K @ W, rtol=0, atol=1e-12 * K.max())
+    np.testing.assert_allclose(found.features.product(W), K @ W, rtol=0, atol=1e-12 * K.max())
     covariances = [borrowing(0), borrowing(1)]
     parts = [np.trace((K @ center(p))[p, p]) / (k * (k - 1)) for p, k in zip(HALVES, (14, 9), strict=True)]
     assert found.spreads == pytest.approx(parts, rel=1e-12)
@@ -84,7 +85,8 @@ def test_the_influence_on_the_variance_is_its_derivative():
 
     effect = difference_of_means(subject(X, Y, kernel))
     influence = effect.mean.scale_influence
-    centered = effect.mean.centered(np.concatenate([influence[:14, 0], influence[14:, 1]]))
+    own = np.concatenate([influence[:14, 0], influence[14:, 1]])[:, None]
+    centered = effect.mean.cells.centered(own)[:, 0]
     counts = np.repeat([14, 9], [14, 9])
     step = 1e-6 * np.eye(23) / counts[:, None]
     uniform = 1.0 / counts
@@ -107,7 +109,7 @@ def test_dependence_of_explicit_matrices():
     np.testing.assert_allclose(found.projections, M[:, :25].mean(axis=1), rtol=0, atol=1e-14)
     assert found.spreads == pytest.approx([np.trace((K * Z) @ H) / (25 * 24)], rel=1e-12)
     W = np.random.default_rng(1).normal(size=(50, 3))
-    np.testing.assert_allclose(found.product(W), M @ W, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found.features.product(W), M @ W, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("rows", [520])
@@ -120,12 +122,12 @@ def test_products_on_factors_are_those_of_the_gram_matrix(rows):
     for table in pairs.tables:
         M *= H @ Gaussian(3.0)(table, table) @ H
     twice = np.concatenate([W, np.zeros_like(W)])
-    np.testing.assert_allclose(cross_covariance(pairs).mean.product(twice)[:rows], M @ W, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(cross_covariance(pairs).mean.features.product(twice)[:rows], M @ W, rtol=0, atol=1e-6)
     both = subject(X, Y, Gaussian(1.0))
     W = rng.normal(size=(both.n, 3))
     dense = Gaussian(1.0)(both.pooled, both.pooled) @ W
     np.testing.assert_allclose(
-        difference_of_means(both).mean.product(W), dense, rtol=0, atol=1e-6 * np.abs(dense).max()
+        difference_of_means(both).mean.features.product(W), dense, rtol=0, atol=1e-6 * np.abs(dense).max()
     )
 
 
@@ -143,7 +145,7 @@ def test_fluctuations_have_the_covariance_of_the_means():
 def test_distributions_nearer_to_each_other_have_that_distance(monkeypatch, nearness):
     alike = replace(difference_of_means(subject(*samples(), Gaussian(1.0))).mean, nearness=0.0)
     assert (alike.own_share(0), alike.own_share(1)) == (0.5, 0.5)
-    monkeypatch.setattr(fluctuation, "_BORROWED", 0.0)
+    monkeypatch.setattr(feature_mean, "_BORROWED", 0.0)
     X, Y = samples(7, 5)
     two = replace(difference_of_means(subject(X, Y, Gaussian(1.0))).mean, nearness=nearness)
     assert two.own_share(0) + two.own_share(1) - 1 == pytest.approx(nearness, abs=1e-15)  # as |D| of the mixtures is

@@ -192,7 +192,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "text": (lambda: km.mmd_test(X, Y, kernel=lambda X, Y: "high"), "numbers are needed"),
     "a class": (lambda: KernelFunction(Gaussian), "a function of two arrays"),  # type: ignore[arg-type]
     "a closed form": (lambda: km.embed(X, function, noise=km.noise.Normal(1.0)).norm(), "no closed form"),
-    "a noise that is searched": (lambda: km.mmd_test(X, Y, estimator=MKME(function), rng=0), "no closed form"),
+    "a noise that is searched": (lambda: km.mmd_test(X, Y, estimator=MKME(function), rng=0), "by closed forms"),
     "matching": (lambda: km.KernelMeanMatching(kernel=function, update="weights").fit(X), "kernels.Gaussian"),
 }
 

@@ -1,6 +1,7 @@
 """Fit to a known distribution: exchangeable statistics, exact means, what may be passed, refusals."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from sklearn.mixture import GaussianMixture
 
 import kernelmean as km
 from kernelmean.inference.adaptive.candidates import candidates
+from kernelmean.inference.adaptive.coordinates import Columns
 from kernelmean.inference.adaptive.many_kernels import Adaptive
 from kernelmean.known import KnownDistribution, fit_test
-from kernelmean.known.fit import Features
+from kernelmean.known.fit import exact_means, means_over, statistics
 
 PLANE = stats.multivariate_normal([1.0, -2.0], [[1.0, 0.6], [0.6, 2.0]])
 COVARIANCES = ("full", "tied", "diag", "spherical")
@@ -26,25 +28,27 @@ def few_rows_to_fit_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelmean.known.fit.PILOT", 512)
 
 
-def features(known: KnownDistribution, dim: int) -> Features:
+def fitted_columns(known: KnownDistribution, dim: int) -> Columns:
     rng = np.random.default_rng(0)
-    return Features.of(candidates(Adaptive(), (known.sample(500, dim, rng),), 40.0, rng))
+    found = candidates(Adaptive(), (known.sample(500, dim, rng),), 40.0, rng)
+    return Columns.of(found.sources[0], found.views[0], [kernel for own in found.kernels for kernel in own])
 
 
 def test_the_statistic_of_a_sample_does_not_depend_on_which_one_was_observed() -> None:
     known = KnownDistribution.of(lambda n, rng: rng.gamma(2.0, size=(n, 2)))
     rng = np.random.default_rng(1)
     samples = [known.sample(15, 2, rng) for _ in range(6)]
-    own = features(known, 2)
-    values = own.null(samples[0], samples[1:], known, None, rng)[0].values
+    columns = fitted_columns(known, 2)
+    exact = exact_means(columns, known)
+    values = statistics(columns, samples[0], samples[1:], exact, None, rng).values
     order = [3, 0, 5, 1, 4, 2]
-    others = own.null(samples[3], [samples[i] for i in order[1:]], known, None, rng)[0].values
+    others = statistics(columns, samples[3], [samples[i] for i in order[1:]], exact, None, rng).values
     np.testing.assert_allclose(others, values[:, order], rtol=1e-9, atol=1e-14)
 
 
 def test_means_are_those_of_the_columns_of_every_row() -> None:
     known = KnownDistribution.of(PLANE)
-    columns = features(known, 2).columns
+    columns = fitted_columns(known, 2)
     rows = known.sample(70, 2, np.random.default_rng(2))
     starts = np.array([0, 20, 50])
     sums = columns.grouped(rows, starts)[:, : columns.size]
@@ -55,13 +59,13 @@ def test_means_are_those_of_the_columns_of_every_row() -> None:
 def test_exact_means_are_those_of_many_rows(covariance: str) -> None:
     X = np.random.default_rng(3).normal(size=(60, 2)) * [1.0, 30.0] + [5.0, 0.0]
     known = KnownDistribution.of(GaussianMixture(2, covariance_type=covariance, random_state=0).fit(X))
-    own = features(known, 2)
-    exact = own.exact_means(known)
+    columns = fitted_columns(known, 2)
+    exact = exact_means(columns, known)
     known_columns = ~np.isnan(exact)
     assert 100 < known_columns.sum() < len(exact)
     rows = known.sample(10_000, 2, np.random.default_rng(4))
-    gaps = (own.means([rows])[0] - exact)[known_columns]
-    deviation = np.std(own.means(np.split(rows, 50)), axis=0)[known_columns] / np.sqrt(50)
+    gaps = (means_over(columns, [rows])[0] - exact)[known_columns]
+    deviation = np.std(means_over(columns, np.split(rows, 50)), axis=0)[known_columns] / np.sqrt(50)
     assert np.abs(gaps / deviation).max() < 5.0
 
 
@@ -108,8 +112,8 @@ def test_random_variables_of_scipy_are_their_frozen_distributions(variable: str,
     assert stats.kstest(rows[:, 0], frozen.cdf).pvalue > 0.01
     if variable == "Normal":
         kernel = km.kernels.Gaussian(1.5)
-        same = KnownDistribution.of(frozen).embedding(kernel)
-        assert (known.embedding(kernel) - same).norm() == pytest.approx(0.0, abs=1e-7)
+        first, same = (replace(one.mixture, kernel=kernel) for one in (known, KnownDistribution.of(frozen)))
+        assert (first - same).norm() == pytest.approx(0.0, abs=1e-7)
     assert fit_test(frozen.rvs(40, random_state=1), distribution, n_resamples=49, rng=0).pvalue > 0.05
     assert fit_test(frozen.rvs(40, random_state=1), stats.Normal(mu=9.0), n_resamples=49, rng=0).pvalue == 0.02
 

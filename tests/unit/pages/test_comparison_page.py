@@ -244,6 +244,61 @@ def test_witnesses_follow_a_design(design: dict[str, str]) -> None:
     assert "Where they differ" in result.to_html()
 
 
+def in_design(name: str, rows: int, shift: float = 1.0) -> Comparison:
+    """Return a comparison of one column, of a design that says nothing, or of pairs of independent rows."""
+    rng = np.random.default_rng(0)
+    column = {"strata": np.zeros(rows), "weights": np.full(rows, 2.0), "clusters": np.arange(rows)}.get(name)
+    tables = [pd.DataFrame({"x": rng.normal(level, size=rows)}) for level in (0.0, shift)]
+    if column is None:
+        return compare(*tables, **({"paired": True} if name else {}), **QUICK)
+    for number, table in enumerate(tables):
+        table["own"] = column + number * rows * (name == "clusters")
+    return compare(*tables, **{name: "own"}, **QUICK)
+
+
+@pytest.mark.parametrize("design", ["strata", "weights", "clusters"])
+def test_effect_sizes_follow_a_design(design: str) -> None:
+    """One stratum, equal weights and clusters of one row change nothing."""
+    found, plain = (gather(in_design(name, 60)).effect for name in (design, ""))
+    assert found is not None
+    assert plain is not None
+    assert found.explained.value == pytest.approx(plain.explained.value, rel=1e-9)
+    assert found.explained.low == pytest.approx(plain.explained.low, rel=0.3)
+    page = comparison_page(in_design(design, 60), gather(in_design(design, 60)))
+    assert "How large" in dict(page.overview)
+    assert "variation between the tables" in dict(page.strip)
+    said = " ".join(page.sections[-1].items)
+    assert "With the design it is of the means as the tests compare them" in said
+
+
+@pytest.mark.parametrize("design", ["strata", "clusters", "paired"])
+def test_effect_sizes_of_many_rows_are_of_some_with_their_design(design: str) -> None:
+    result = in_design(design, 1500, 0.3)
+    found = gather(result)
+    assert found.effect is not None
+    assert found.effect.sizes == (1000, 1000)
+    said = result.to_html()
+    assert "The effect size rests on at most 1,000 rows of each table, drawn at random" in said
+    assert ("whole clusters at a time" in said) == (design == "clusters")
+
+
+def test_whole_clusters_are_drawn() -> None:
+    user = np.arange(1600) // 7
+    tables = [pd.DataFrame({"x": RNG.normal(size=1600), "user": user + 1000 * k}) for k in (0, 1)]
+    effect = gather(compare(*tables, clusters="user", **QUICK)).effect
+    assert effect is not None
+    assert all(990 < size <= 1000 for size in effect.sizes)
+
+
+def test_why_there_is_no_effect_size_is_said() -> None:
+    tables = [pd.DataFrame({"x": RNG.normal(size=9), "s": [0, 1, 1, 2, 2, 2, 3, 3, 3]}) for _ in range(2)]
+    result = compare(*tables, strata="s", **QUICK)
+    assert gather(result).effect is None
+    assert "There is no effect size: some of 4 strata have rows of a sample that are worth" in result.to_html()
+    saved = replace(result, test=replace(result.test, question=None))
+    assert "There is no effect size: with a design it needs rows in memory" in saved.to_html()
+
+
 def test_witnesses_of_pairs_are_those_of_their_differences() -> None:
     rng = np.random.default_rng(0)
     before = rng.normal(size=(80, 1))

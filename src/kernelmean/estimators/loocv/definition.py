@@ -23,7 +23,7 @@ def leave_one_out(fit: Fit, X: Array) -> float:
 
     Notes
     -----
-    n fits and O(n³) kernel evaluations. Xia et al. (2021), eq. (loocv).
+    n fits and O(n³) kernel evaluations. Xia et al. (2021), eq. (24).
 
     Examples
     --------

@@ -92,8 +92,9 @@ class Design(AnyDesign):
         independent ones, or for independence two over the same times (to look for dependence at a lag, shift one of
         them). Nothing is permuted; the wild bootstrap multiplies the terms of the V-statistic by random series, whose
         values so many rows apart have correlation 1/e. Its p-value is asymptotic and not exact. Results depend on the
-        number; try several. It must grow with the series, but more slowly. The estimator is "kme" (the default),
-        "mkme", "mmkme", or a function; the series are in memory, and without the rest of the design.
+        number; choose it beforehand, or report all that you try. It must grow with the series, but more slowly. The
+        estimator is "kme" (the default), "mkme", "mmkme", or a function; the series are in memory, and without the rest
+        of the design.
 
     Raises
     ------

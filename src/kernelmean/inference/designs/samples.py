@@ -66,6 +66,21 @@ class SampleDesign(LabelDesign):
         alike = equal_sizes or bool(layout.patterns)
         return replace(design, notes=notes + description(layout, names, of_clusters is not None, equal_sizes=alike))
 
+    def drawn(self, most: int, rng: np.random.Generator) -> tuple[SampleDesign, list[IntArray]]:
+        """Draw at most so many rows of each sample, whole clusters; return their design and their numbers.
+
+        Raises
+        ------
+        DesignError
+            When none of these rows can change places.
+        """
+        clusters = np.arange(sum(self.sizes)) if self.codes[1] is None else self.codes[1]
+        kept = [_drawn_whole(rows, clusters[rows], most, rng) for rows in self.rows]
+        parts = [None if part is None else tuple(part[rows] for rows in kept) for part in self.codes]
+        sizes, starts = tuple(map(len, kept)), np.cumsum([0, *self.sizes])
+        design = SampleDesign.of(sizes, *parts, equal_sizes=self.equal_sizes)
+        return design, [rows - start for rows, start in zip(kept, starts, strict=False)]
+
     def layout(self, order: Sequence[int]) -> Layout:
         """Return the layout of the rows that take part, for the samples in an order, which numbers their labels."""
         strata, clusters, weights = self.codes
@@ -94,6 +109,14 @@ class SampleDesign(LabelDesign):
         """Return the same without its rows, for the result of a test that did not hold them."""
         none = np.arange(0)
         return replace(self, rows=(none,) * len(self.rows), codes=(None, None, none.astype(float)))
+
+
+def _drawn_whole(rows: IntArray, clusters: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """Return at most so many rows in order, of clusters that are drawn at random."""
+    names, numbers, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    order = rng.permutation(len(names))
+    taken = order[np.cumsum(sizes[order]) <= most]
+    return rows[np.isin(numbers, taken)]
 
 
 def sample_names(many: int) -> list[str]:

@@ -5,8 +5,10 @@ from .contributions import Contributions, contributions
 from .effect import DependenceSize, EffectSize, effect_size
 from .equivalence import EquivalenceResult, Hypothesis, equivalence
 from .fluctuation import Estimate
-from .subject import PairSubject, SampleSubject, subject_of
-from .witness import JointWitness, Witness, WitnessBands, joint_witness, means_of, witness, witness_bands
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import subject_of
+from .witness import JointWitness, Witness, WitnessBands, joint_witness, witness, witness_bands
 
 __all__ = [
     "Attribution",
@@ -14,6 +16,7 @@ __all__ = [
     "ColumnTests",
     "Contributions",
     "DependenceSize",
+    "DesignedSubject",
     "EffectSize",
     "EquivalenceResult",
     "Estimate",
@@ -28,7 +31,6 @@ __all__ = [
     "effect_size",
     "equivalence",
     "joint_witness",
-    "means_of",
     "subject_of",
     "witness",
     "witness_bands",

@@ -26,8 +26,10 @@ from ..questions import Pairs, TwoSamples
 from ..request import KernelOf
 from ..resampling import Resampling
 from ..statistics import StatisticForm
-from .features import Moments, moments, weighted_moments, without_each
-from .subject import PairSubject, SampleSubject, both, check_explained, kernel_for
+from .moments import Moments, moments, weighted_moments, without_each
+from .pairs import PairSubject
+from .samples import SampleSubject, kernel_for
+from .subjects import both, check_explained
 
 Groups = Mapping[str, Sequence[int]]
 """The columns of a table by the positions of their coordinates, as ``TableEncoder.groups_``."""
@@ -131,7 +133,8 @@ class ColumnEvidence:
         The unbiased MMD² of the column alone, with a design the V-statistic; for a pair its HSIC (V-statistic).
     effect : float
         The share of the feature variance that the sample explains, see :class:`EffectSize`; for a pair the alignment,
-        see :class:`DependenceSize`. 0 to 1, except for noise.
+        see :class:`DependenceSize`. 0 to 1, except for noise. With a design it is of V-statistics, which few rows
+        suffice for, and a little too large.
     drop : float
         The joint MMD² minus that without the column: positive if the column carries a difference that the
         others do not. A description, not a test; nan for a pair.
@@ -244,7 +247,7 @@ def _columns_of_samples(question: TwoSamples, tests: ColumnTests, names: Any, gr
 
 
 def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
-    plan, tables = tests.plan, (as_host(question.X), as_host(question.Y))
+    tables = as_host(question.tables[0]), as_host(question.tables[1])
     if len(tables[0]) < 4:
         raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
     given = (None, None) if names is None else both(names)
@@ -256,26 +259,26 @@ def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: A
         for table, (_, blocks), own in zip(tables, columns, tests.estimators, strict=True)
     ]
     (first, left, whole_left), (second, right, whole_right) = sides
-    asked, chosen = Pairs(first, second), [(own, other) for own in left for other in right]
-    null = in_parts(lambda part, how: asked.null(part, "v", how), chosen, tests.how)
-    joint = PairSubject((first, second), (whole_left, whole_right), plan).products(unbiased=False)
+    chosen = [(own, other) for own in left for other in right]
+    null = in_parts(lambda part, how: question.over((first, second), part, "v", how), chosen, tests.how)
+    whole = PairSubject.of_question(question, (first, second), (whole_left, whole_right), tests.plan)
     pairs = [(own, other) for own in columns[0][0] for other in columns[1][0]]
-    effects = (value for row in _alignments((first, second), (left, right), plan) for value in row)
+    effects = (value for row in _alignments(whole, (left, right)) for value in row)
     found = _evidence(null, tests.adjustment, pairs, effects, np.full(len(pairs), np.nan))
-    squared = float(joint.mean()) / len(first)
-    return Attribution(found, squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
+    return Attribution(found, whole.squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
 def _table(points: Array, names: Names) -> Any:
     return as_host(points) if names is None else Table(as_host(points), names)
 
 
-def _alignments(tables: tuple[Array, Array], kernels: tuple[list[Kernel], list[Kernel]], plan: Plan) -> Array:
+def _alignments(whole: PairSubject, kernels: tuple[list[Kernel], list[Kernel]]) -> Array:
     """Return the alignment of every column of X with every column of Y, 0 where a scale is not positive."""
 
     def product(sides: tuple[int, int], own: Kernel, other: Kernel) -> float:
-        pairs = PairSubject((tables[sides[0]], tables[sides[1]]), (own, other), plan)
-        return float(pairs.products(unbiased=True).sum())
+        tables = whole.tables[sides[0]], whole.tables[sides[1]]
+        pairs = replace(whole, tables=tables, kernels=(own, other))
+        return float(pairs.unbiased_products().mean()) if whole.design is None else pairs.squared
 
     scales = [np.array([max(product((s, s), own, own), 0.0) for own in kernels[s]]) for s in (0, 1)]
     cross = np.array([[product((0, 1), own, other) for other in kernels[1]] for own in kernels[0]])

@@ -14,7 +14,9 @@ from ...embedding.embedding import Embedding
 from ...embedding.parts import PointPart
 from ...expected import expected_blocks
 from ..statistics import StatisticForm, check_kind
-from .subject import PairSubject, SampleSubject, Subject
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import Subject
 
 
 @final
@@ -75,6 +77,8 @@ def contributions(subject: Subject | tuple[Embedding, Embedding], statistic: Sta
     array([ 0.22,  0.22, -0.22,  0.32,  0.32])
     """
     check_kind(statistic)
+    if isinstance(subject, DesignedSubject):
+        return _of_embeddings(*subject.means, statistic)
     if isinstance(subject, tuple):
         return _of_embeddings(*subject, statistic)
     if isinstance(subject, SampleSubject):
@@ -95,13 +99,15 @@ def _of_samples(subject: SampleSubject, statistic: StatisticForm) -> Contributio
 
 
 def _of_pairs(pairs: PairSubject, statistic: StatisticForm) -> Contributions:
-    least, n = 4 if statistic == "u" else 2, pairs.n
+    unbiased, n = statistic == "u", pairs.n
+    least = 4 if unbiased else 2
+    if unbiased and pairs.design is not None:
+        raise ValueError("weighted means within strata have no unbiased statistic; write statistic='v'")
     if n < least:
         raise ValueError(f"{passed(n, 'pair')}, this statistic needs at least {least}")
-    rows = pairs.products(unbiased=statistic == "u")
-    count, name = (n - 3, "unbiased") if statistic == "u" else (n, "V-statistic")
-    added = rows / (n * count)
-    return Contributions(added, rows / count, float(added.sum()), f"HSIC ({name})", (n,), pairs.kernels)
+    values, name = (pairs.unbiased_products(), "unbiased") if unbiased else (pairs.products(), "V-statistic")
+    added, values = (pairs.placed(each) for each in (pairs.weights * values, values))
+    return Contributions(added, values, float(added.sum()), f"HSIC ({name})", (len(added),), pairs.kernels)
 
 
 def _of_embeddings(first: Embedding, second: Embedding, statistic: StatisticForm) -> Contributions:

@@ -13,11 +13,12 @@ from ...core.array import RngLike, as_rng
 from ...core.validate import check_fraction
 from ...kernels import Categorical, Kernel, Product, Scaled, Sum, TensorProduct
 from ...kernels.base import Stationary
-from ..questions import Pairs, TwoSamples
 from ..resampling import Resampling
-from .features import Effect, cross_covariance, difference_of_means
+from .effects import Effect, cross_covariance, difference_of_means
 from .fluctuation import Estimate, Fluctuations, fluctuations
-from .subject import PairSubject, SampleSubject, Subject
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import Subject
 
 _LONG, _EQUAL = re.compile(r"\d+\.\d{4,}(?:e-?\d+)?"), re.compile(r"\(([\d.e-]+)(?:, \1)+\)")
 """Numbers of many digits, and a tuple of equal ones."""
@@ -31,16 +32,19 @@ class EffectSize:
     Attributes
     ----------
     statistic : float
-        The unbiased MMD², of either sign.
+        The unbiased MMD², of either sign; with a design the squared distance of the weighted means less its noise.
     standard_error : float
         The standard error of ``statistic``, whether the distributions differ or not.
     pvalue : float
         The p-value of the permutation test of equal distributions; intervals begin at 0 unless it is at most (1 -
         level) / 2.
     distance : Estimate
-        MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative.
+        MMD = |μ_X - μ_Y|, in the units of √k; the value is 0 where ``statistic`` is negative. The upper limit is
+        ``maximum`` if it cannot be estimated: in more than three quarters of the pairs both halves are equal, and fewer
+        than 30 pairs differ.
     ratio : Estimate
-        MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2`: the squared "Cohen's d" of the
+        MMD² / V, with V the mean of the two feature variances :math:`E|φ(x) - μ|^2` of rows, within strata where
+        these have two rows of each sample: the squared "Cohen's d" of the
         features, which is at least 0, as are ``low`` and ``high``. The value is ``statistic`` over V, so chance does
         not make it too large on average. It can be below 0, but is at least -2 / min(n, m); read it as 0 then.
     explained : Estimate
@@ -52,6 +56,7 @@ class EffectSize:
     level : float
     kernel : Kernel
     sizes : (int, int)
+        The rows of both samples that take part.
     n_resamples : int
         The number of draws behind the intervals.
 
@@ -95,7 +100,7 @@ class DependenceSize:
     Attributes
     ----------
     statistic : float
-        The unbiased HSIC, of either sign.
+        The unbiased HSIC, of either sign; with a design the squared length of the covariance less its noise.
     standard_error : float
         The standard error of ``statistic``.
     pvalue : float
@@ -114,6 +119,7 @@ class DependenceSize:
     level : float
     kernel : (Kernel, Kernel)
     size : int
+        The pairs that take part.
     n_resamples : int
     """
 
@@ -143,27 +149,28 @@ def effect_size(
 ) -> EffectSize | DependenceSize:
     """Return the size of a difference, or of a dependence; see :meth:`kernelmean.TestResult.effect_size`."""
     check_fraction(level, "level", 0.95)
-    if isinstance(subject, SampleSubject):
-        return _difference(subject, level, n_resamples, as_rng(rng))
-    return _dependence(subject, level, n_resamples, as_rng(rng))
+    if isinstance(subject, PairSubject):
+        return _dependence(subject, level, n_resamples, as_rng(rng))
+    return _difference(subject, level, n_resamples, as_rng(rng))
 
 
-def _difference(subject: SampleSubject, level: float, n_resamples: int, rng: np.random.Generator) -> EffectSize:
+def _difference(
+    subject: SampleSubject | DesignedSubject, level: float, n_resamples: int, rng: np.random.Generator
+) -> EffectSize:
     effect = difference_of_means(subject)
     if not effect.defined:
         raise ValueError(
             "all rows of X and Y are equal, so nothing varies and no effect has a size; pass data that vary"
         )
     drawn = fluctuations(effect.mean, n_resamples, rng, level)
-    first, second = (subject.pooled[part] for part in subject.parts)
-    how = Resampling.of(n_resamples=n_resamples, rng=rng)
-    pvalue = float(TwoSamples(first, second).null([subject.kernel], "u", how).pvalues[0])
+    pvalue = subject.pvalue(Resampling.of(n_resamples=n_resamples, rng=rng))
     differ = differs(pvalue, level)
+    most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     distance = _distance(effect, drawn, level, differ)
+    distance = replace(distance, high=most if effect.rare else distance.high)
     ratio = _relative(effect, drawn, level, differ)
     if effect.scale > 0.0:  # if few rows have a rare value, the difference and the scale are too small together
         ratio = replace(ratio, high=max(ratio.high, distance.high**2 / effect.scale))
-    most = maximum_distance(subject.kernel, subject.pooled.shape[1])
     return EffectSize(
         effect.mean.squared,
         effect.standard_error,
@@ -184,15 +191,14 @@ def _dependence(pairs: PairSubject, level: float, n_resamples: int, rng: np.rand
     if not effect.defined:
         raise ValueError("X or Y is constant, so its alignment is 0/0; pass variables that vary")
     drawn = fluctuations(effect.mean, n_resamples, rng, level)
-    how = Resampling.of(n_resamples=n_resamples, rng=rng)
-    pvalue = float(Pairs(*pairs.tables).null([pairs.kernels], "v", how).pvalues[0])
+    pvalue = pairs.pvalue(Resampling.of(n_resamples=n_resamples, rng=rng))
     differ = differs(pvalue, level)
     distance, most = _distance(effect, drawn, level, differ), maximum_dependence(pairs)
     return DependenceSize(
         effect.mean.squared,
         effect.standard_error,
         pvalue,
-        replace(distance, high=most if pairs.rare else min(distance.high, most)),
+        replace(distance, high=most if effect.rare else min(distance.high, most)),
         _alignment(effect, drawn, level, differ),
         most,
         level,

@@ -14,9 +14,11 @@ from ...core.words import refuse
 from ...kernels import Kernel
 from ...report.description import Description, Shown
 from .effect import maximum_dependence, maximum_distance
-from .features import Effect, cross_covariance, difference_of_means
+from .effects import Effect, cross_covariance, difference_of_means
 from .fluctuation import fluctuations
-from .subject import PairSubject, SampleSubject, Subject
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject
+from .subjects import Subject
 
 Method = Literal["simulated", "bound"]
 
@@ -29,7 +31,7 @@ class EquivalenceResult(Shown):
     Attributes
     ----------
     statistic : float
-        The unbiased MMD² or HSIC, of either sign.
+        As in :class:`EffectSize` or :class:`DependenceSize`.
     pvalue : float
         Small where the difference, or the dependence, is less than ``margin``; never 0.
     margin : float
@@ -117,24 +119,30 @@ def equivalence(
     """Test the hypothesis of a difference, or a dependence; see :meth:`kernelmean.TestResult.equivalence`."""
     if method not in ("simulated", "bound"):
         raise ValueError(f"method is {method!r}; pass 'simulated' or 'bound'")
-    if isinstance(subject, SampleSubject):
-        return _of_samples(subject, hypothesis, method, n_resamples, rng)
-    if method != "simulated":
-        raise ValueError("method 'bound' is for two samples; for two variables write method='simulated'")
-    return _of_pairs(subject, hypothesis, n_resamples, rng)
+    if method == "bound" and not isinstance(subject, SampleSubject):
+        raise ValueError(
+            "method 'bound' is for two samples without a design; for two variables, and with a design, write "
+            "method='simulated'"
+        )
+    if isinstance(subject, PairSubject):
+        return _of_pairs(subject, hypothesis, n_resamples, rng)
+    return _of_samples(subject, hypothesis, method, n_resamples, rng)
 
 
 def _of_samples(
-    subject: SampleSubject, hypothesis: Hypothesis, method: str, n_resamples: int, rng: RngLike
+    subject: SampleSubject | DesignedSubject, hypothesis: Hypothesis, method: str, n_resamples: int, rng: RngLike
 ) -> EquivalenceResult:
     hypothesis.check("explained", most := maximum_distance(subject.kernel, subject.pooled.shape[1]))
     effect = difference_of_means(subject)
-    used = _usable(method, effect, hypothesis.unit, most)
+    used = _usable(method, effect, hypothesis.unit, most, designed=isinstance(subject, DesignedSubject))
     if method == "bound":
         refuse("method='bound' simulates nothing", n_resamples=(n_resamples, 999), rng=(rng, None))
     about = subject.kernel, subject.sizes
     if used == "simulated":
         found = _by_simulation(effect, hypothesis, n_resamples, rng)
+        if effect.rare:
+            largest = most if hypothesis.unit == "distance" else _shares(np.array(most), effect.scale, "explained")
+            found, used = (1.0, max(found[1], float(largest))), "rare"
         return _result(effect, found, hypothesis, used, *about, n_resamples)
     distance = float(np.sqrt(max(effect.mean.total, 0.0)))
     return _result(effect, _by_bound(distance, hypothesis, most, subject.sizes), hypothesis, used, *about, 0)
@@ -147,7 +155,7 @@ def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng:
         raise ValueError("X or Y is constant, so its dependence has no size; pass variables that vary")
     found = _by_simulation(effect, hypothesis, n_resamples, rng)
     method = "simulated"
-    if pairs.rare and hypothesis.unit == "distance":
+    if effect.rare and hypothesis.unit == "distance":
         found, method = (1.0, maximum_dependence(pairs)), "rare"
     return _result(effect, found, hypothesis, method, pairs.kernels, (pairs.n,), n_resamples)
 
@@ -155,7 +163,7 @@ def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng:
 METHODS = {
     "simulated": "asymptotic p-value from simulated fluctuations",
     "bound": "p-value bounded by McDiarmid's inequality, exact for all sizes",
-    "rare": "one value takes most rows and the others are fewer than 30, which is too few for an upper limit",
+    "rare": "most rows have one value, or most pairs equal halves: fewer than 30 others are too few for an upper limit",
     "constant": "all rows are equal, nothing to simulate: p-value bounded by McDiarmid's inequality",
 }
 
@@ -182,10 +190,15 @@ def _shares(distances: Array, scale: float, unit: str) -> Array:
     return np.divide(squares, total, out=np.zeros_like(squares), where=total > 0.0)
 
 
-def _usable(method: str, effect: Effect, unit: str, most: float) -> str:
+def _usable(method: str, effect: Effect, unit: str, most: float, *, designed: bool) -> str:
     """Return the method, or the bound if nothing varies: values that no row has leave no trace to simulate."""
     if method == "bound" or effect.defined:
         return method
+    if designed:
+        raise ValueError(
+            "all rows of X and Y are equal, so there is nothing to simulate, and a bound is for rows without a design; "
+            "pass data that vary"
+        )
     if unit != "distance" or not np.isfinite(most):
         raise ValueError(
             "all rows of X and Y are equal, so there is nothing to simulate, and a bound needs unit='distance' and a "

@@ -13,10 +13,7 @@ The direction u is estimated. Of the observed |D + E|² only the share ρ = δ²
 ρ ⟨û, Cû⟩ + (1 - ρ) λ₁, where λ₁, the largest eigenvalue of C, bounds what an unknown direction can have. For a fixed D
 ρ tends to 1 and the interval to the normal one; near δ = 0 it is wider than needed.
 
-The covariance is estimated too: ten rows often miss a value of probability 0.1, and then show no variance at all. So
-the n rows of a group are treated as a sample of a mixture, in which another group (the other sample, or pairs put
-together at random) has the weight 3/(n + 3). This is the remedy of Agresti & Coull (1998) for shares, with real rows
-instead of invented ones; it widens intervals by O(1/n).
+The covariance is estimated too, from units that borrow from each other (:mod:`.feature_mean`).
 
 A variance may depend on δ, as that of a share does. So the draws for a lower limit are those of distributions at that
 distance: the weight of the lender grows until |D| is δ. Wilson's interval for a share differs from that of Agresti &
@@ -25,24 +22,20 @@ Coull in the same way. This needs the limit that it computes, so it takes two st
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import final
 
 import numpy as np
 
 from ...core.array import Array, slices
-from ...core.cached import cached_property
 from ..resampling import check_n_resamples
-
-Operator = Callable[[Array], Array]
+from .feature_mean import FeatureMean
 
 LEAST_DRAWS = 99  # fewer have no quantile at .01, and miss the estimate
 _BATCH_BYTES = 2**25
 _SKETCH = 64
 _CUT = 1e-10
-_BORROWED, _STEPS = 3.0, 2
+_STEPS = 2
 
 
 @final
@@ -58,119 +51,6 @@ class Estimate:
     value: float
     low: float
     high: float
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class FeatureMean:
-    """A vector D of the feature space, estimated by signed means of the features of groups of rows."""
-
-    product: Operator
-    """W ↦ K W, K the Gram matrix of all features, (n, n) times (n, b)."""
-    sizes: tuple[int, ...]
-    signs: tuple[float, ...]
-    """The rows of every group, and the sign of its mean: ±1, or 0 for a group that only lends rows to another."""
-    lenders: tuple[int, ...]
-    """For every group of the estimate, the group that it borrows rows from."""
-    diagonal: Array
-    """The squared lengths of the features, shape (n,)."""
-    means: Array
-    """Every feature's inner product with the mean of every group, shape (n, groups)."""
-    squared: float
-    """The unbiased estimate of |D|²."""
-    scale_influence: Array
-    """The relative influence of every row, as one of a group, on the number that |D|² is divided by, shape (n, groups).
-    """
-    nearness: float = 1.0
-    """|D| in the distributions that fluctuations are drawn from, as a share of what was observed."""
-
-    @property
-    def groups(self) -> list[slice]:
-        """Return the rows of every group."""
-        ends = np.cumsum([0, *self.sizes])
-        return [slice(a, b) for a, b in pairwise(ends)]
-
-    @property
-    def active(self) -> list[int]:
-        """Return the groups that the estimate is made of."""
-        return [g for g, sign in enumerate(self.signs) if sign]
-
-    @property
-    def projections(self) -> Array:
-        """Return every feature's inner product with the estimate of D, shape (n,)."""
-        return np.asarray(self.means @ self.signs)
-
-    @cached_property
-    def products(self) -> Array:
-        """Return the inner products of the means of the groups, shape (groups, groups)."""
-        return np.stack([self.means[group].mean(axis=0) for group in self.groups])
-
-    @cached_property
-    def variances(self) -> Array:
-        """Return the unbiased E|φ - mean|² of every group, shape (groups,)."""
-        plain = np.array([self.diagonal[group].mean() for group in self.groups]) - np.diagonal(self.products)
-        return np.asarray(plain * np.array(self.sizes) / (np.array(self.sizes) - 1))
-
-    @property
-    def spreads(self) -> Array:
-        """Return what every group of the estimate adds to tr C: |D + E|² exceeds |D|² by their sum on average."""
-        return np.asarray((self.variances / self.sizes)[self.active])
-
-    @property
-    def total(self) -> float:
-        """Return T, the squared length of the estimate with all its noise."""
-        return self.squared + float(self.spreads.sum())
-
-    def direction_variance(self) -> float:
-        """Return ⟨û, Cû⟩, the variance of E along the estimated direction."""
-        values, center = self._along
-        return float(sum(self._mixed(g, values, lambda a, b: (center[a] - center[b]) ** 2) for g in self.active))
-
-    @property
-    def _along(self) -> tuple[Array, Array]:
-        """Return the variances and the means of the groups along û."""
-        parts = [self.projections[group] / np.sqrt(self.total) for group in self.groups]
-        return np.array([part.var(ddof=1) for part in parts]), np.array([part.mean() for part in parts])
-
-    def _mixed(self, g: int, values: Array, gap: Callable[[int, int], float]) -> float:
-        """Return a variance of the mean of a group that borrows: within both groups, and between them."""
-        lender, own = self.lenders[g], self.own_share(g)
-        within = own * values[g] + (1.0 - own) * values[lender]
-        return float((within + own * (1.0 - own) * gap(g, lender)) / self.sizes[g])
-
-    def centered(self, columns: Array) -> Array:
-        """Subtract the mean of every group from its rows."""
-        return np.concatenate([columns[group] - columns[group].mean(axis=0) for group in self.groups])
-
-    def own_share(self, g: int) -> float:
-        """Return the share of a group's own rows in the distribution that its fluctuations are drawn from.
-
-        n / (n + 3) at the observed |D|. At |D| = 0 each distribution is half of each sample, or all of a lender that
-        is not part of the estimate.
-        """
-        half = 0.5 * bool(self.signs[self.lenders[g]])
-        return half + (self.sizes[g] / (self.sizes[g] + _BORROWED) - half) * self.nearness
-
-    def noise(self, g: int) -> float:
-        """Return E |E|² of one group, borrowed rows counted."""
-        inner = self.products
-        return self._mixed(g, self.variances, lambda a, b: float(inner[a, a] + inner[b, b] - 2 * inner[a, b]))
-
-    def multipliers(self, g: int, count: int, rng: np.random.Generator) -> Array:
-        """Draw weights of the rows under which the sum of features has the covariance of one group's mean, (n, count).
-
-        Normal, and centered in the group and in its lender, with a step from the mean of one to that of the other.
-        """
-        lender, own, size = self.lenders[g], self.own_share(g), self.sizes[g]
-        drawn = np.zeros((sum(self.sizes), count))
-        for part, share in ((g, own), (lender, 1.0 - own)):
-            normal = rng.standard_normal(out=drawn[self.groups[part]])
-            normal -= normal.mean(axis=0)
-            normal *= np.sqrt(share / (size * (self.sizes[part] - 1)))
-        step = np.sqrt(own * (1.0 - own) / size) * rng.standard_normal(count)
-        drawn[self.groups[g]] += step / size
-        drawn[self.groups[lender]] -= step / self.sizes[lender]
-        return drawn
 
 
 @final
@@ -233,12 +113,13 @@ def fluctuations(
 
 def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
     check_n_resamples(n_resamples, LEAST_DRAWS)
-    scale = np.repeat(np.array(mean.signs) / np.sqrt(np.square(mean.sizes) - np.array(mean.sizes)), mean.sizes)
-    sketch = mean.centered(rng.standard_normal((len(scale), _SKETCH)))
-    image = mean.centered(mean.product(sketch * scale[:, None])) * scale[:, None]
+    cells, signs = mean.cells, mean.unit_signs[:, None]
+    sketch = rng.standard_normal((mean.features.n, _SKETCH))
+    image = mean.features.product(signs * cells.as_draws(sketch))
+    image = cells.centered(signs * image) * cells.scales[:, None]
     top = largest_eigenvalue(sketch, image)  # the largest variance that E has in any direction, from its own rows
     unit = _unit(mean, top)
-    size = max(16, _BATCH_BYTES // (8 * sum(mean.sizes)))
+    size = max(16, _BATCH_BYTES // (8 * mean.features.n))
     parts = [_drawn(mean, part.stop - part.start, rng) for part in slices(n_resamples, size)]
     along, squared, relative = np.concatenate(parts, axis=1)
     along = along * unit if unit > 0.0 else np.sqrt(top) * rng.standard_normal(n_resamples)
@@ -248,18 +129,20 @@ def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator)
 def _drawn(mean: FeatureMean, count: int, rng: np.random.Generator) -> Array:
     """Return ⟨D + E, E'⟩, |E'|² and the relative error of the scale for draws of E', shape (3, count).
 
-    In each draw the multipliers of a group share a factor f = √((n-1)/χ²_{n-1}), for an estimated variance as in
-    Student's t. The change by f² and borrowed rows in the expectation of |E|² is subtracted, as tr C is in T.
+    In each draw the multipliers of a group share a factor f = √(d/χ²_d), d its degrees of freedom, for an estimated
+    variance as in Student's t. The change by f² and borrowed rows in the expectation of |E|² is subtracted, as tr C is
+    in T.
     """
-    together, relative, excess = np.zeros((sum(mean.sizes), count)), np.zeros(count), np.zeros(count)
+    together, relative, excess = np.zeros((mean.features.n, count)), np.zeros(count), np.zeros(count)
     for g, spread in zip(mean.active, mean.spreads, strict=True):
-        factor = np.sqrt((mean.sizes[g] - 1) / rng.chisquare(mean.sizes[g] - 1, count))
+        freedom = mean.freedom(g)
+        factor = np.sqrt(freedom / rng.chisquare(freedom, count))
         drawn = mean.multipliers(g, count, rng)
         drawn *= factor
         together += mean.signs[g] * drawn
         relative += mean.scale_influence[:, g] @ drawn
         excess += np.square(factor) * mean.noise(g) - spread
-    squared = np.einsum("ib,ib->b", together, mean.product(together)) - excess
+    squared = np.einsum("ib,ib->b", together, mean.features.product(together)) - excess
     return np.stack([mean.projections @ together, squared, relative])
 
 

@@ -5,8 +5,8 @@ For two variables it is the function on which their joint distribution differs m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, final
 
@@ -16,19 +16,13 @@ from ...core.array import Array, IntArray, RngLike, as_host
 from ...core.frozen import Frozen
 from ...core.points import points_like
 from ...core.validate import check_fraction, check_points, check_same_columns
-from ...embedding.embedding import Embedding, embed
-from ...estimators import KernelMean
+from ...embedding.embedding import Embedding
 from ...kernels import Kernel
-from ...noise import Noise
-from ...plan.plan import Plan
-from ..permutations import Permutations
-from ..permuted_pairs import permutations_of
-from ..questions import TwoSamples
-from ..request import fitted, is_constant, is_plain
 from ..resampling import Resampling, check_n_resamples
-from .designed import DesignedSubject
+from .centered import hadamard
 from .fluctuation import LEAST_DRAWS
-from .subject import PairSubject, SampleSubject, hadamard
+from .pairs import PairSubject
+from .samples import DesignedSubject, SampleSubject, relative
 
 
 @final
@@ -62,14 +56,15 @@ class JointWitness:
             )
         for place, table, name in zip(places, self.pairs.tables, "xy", strict=True):
             check_same_columns(table, place, (f"the sample of {name}", name))
-        return (self._mean(places, (0, 1)) - self._mean(places, (0,)) * self._mean(places, (1,))) / self.norm
+        inside, weights = self.pairs.strata.inside, self.pairs.weights
+        shares = np.bincount(self.pairs.strata.stratum, weights)
+        apart = self._mean(places, (0,), inside) * self._mean(places, (1,), inside)
+        return (self._mean(places, (0, 1), weights[:, None])[:, 0] - apart @ shares) / self.norm
 
-    def _mean(self, places: tuple[Array, Array], sides: tuple[int, ...]) -> Array:
-        """Return the mean over the sample of the product of the kernels of some sides, shape (p,)."""
-        n = self.pairs.n
+    def _mean(self, places: tuple[Array, Array], sides: tuple[int, ...], weights: Array) -> Array:
+        """Return weighted means over the sample of the product of the kernels of some sides, one per column, (p, k)."""
         prepared = [self.pairs.kernels[side].blocks(places[side], self.pairs.tables[side]) for side in sides]
-        blocks = reduce(hadamard, prepared)
-        return self.pairs.plan.matmul(blocks, len(places[0]), n, np.full((n, 1), 1.0 / n))[:, 0]
+        return self.pairs.plan.matmul(reduce(hadamard, prepared), len(places[0]), self.pairs.n, weights)
 
 
 def joint_witness(subject: PairSubject) -> JointWitness:
@@ -85,8 +80,8 @@ def joint_witness(subject: PairSubject) -> JointWitness:
     O(n² (d + e)) time once, and O(n (d + e)) per pair of points. Gretton et al. (2005), section 3.
     """
     pairs = subject.owned()
-    squared = float(pairs.products(unbiased=False).mean()) / pairs.n
-    magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered(unbiased=False)])
+    squared = pairs.squared
+    magnitude = np.prod([np.abs(gram.raw_diagonal).mean() for gram in pairs.centered])
     if squared <= 1e-28 * magnitude:
         raise ValueError(
             "HSIC is 0, so no function separates the pairs from independent ones; pass variables that vary"
@@ -94,8 +89,7 @@ def joint_witness(subject: PairSubject) -> JointWitness:
     return JointWitness(pairs, float(np.sqrt(squared)))
 
 
-_BATCH_BYTES = 2**26
-_ROUNDING, _NOTHING = 1e-9, 1e-14
+_ROUNDING = 1e-9
 
 
 @final
@@ -256,85 +250,9 @@ def witness_bands(
     places = subject.pooled if points is None else as_host(points_like(points, subject.names, "points", "X and Y"))
     check_same_columns(subject.pooled, places, ("the samples", "points"))
     how = Resampling.of("auto", check_n_resamples(n_resamples, LEAST_DRAWS), rng)
-    if isinstance(subject, DesignedSubject):
-        values, scale, maxima = _of_design(subject, places, how)
-    else:
-        values, scale, maxima = _of_rows(subject, places, how)
+    values, scale, maxima = subject.heights(places, how)
     ascending = np.sort(maxima)
-    below = np.searchsorted(ascending, _relative(values, scale) * (1.0 - _ROUNDING) - _ROUNDING)
+    below = np.searchsorted(ascending, relative(values, scale) * (1.0 - _ROUNDING) - _ROUNDING)
     critical = ascending[int(np.ceil(level * len(maxima) - _ROUNDING)) - 1]
     adjusted = 1.0 - below / len(maxima)
     return WitnessBands(places, values, critical * scale, adjusted, level, len(maxima) - 1, subject.kernel)
-
-
-Permuted = tuple[Array, Array, Array]
-"""The observed values at points, their deviations over permutations, and the largest relative one of each."""
-
-
-def _of_rows(subject: SampleSubject, places: Array, how: Resampling) -> Permuted:
-    listed, scale = permutations_of(subject.sizes, how), _null_deviation(subject, places)
-    observed: list[Array] = []
-    largest = []
-    for batch in _values(subject, places, listed):
-        observed = observed or [batch[:, 0]]
-        largest.append(_relative(batch, scale[:, None]).max(axis=0))
-    return observed[0], scale, np.concatenate(largest)
-
-
-def _of_design(subject: DesignedSubject, places: Array, how: Resampling) -> Permuted:
-    values = subject.under_permutations(places, how)
-    scale = values.std(axis=1)
-    largest = np.sqrt(np.abs(subject.kernel.diag(places)) * np.abs(subject.kernel.diag(subject.pooled)).mean())
-    scale[scale < _NOTHING * largest] = 0.0
-    return values[:, 0], scale, _relative(values, scale[:, None]).max(axis=0)
-
-
-def _relative(values: Array, scale: Array) -> Array:
-    """Return |value| / scale, and 0 where no permutation changes anything."""
-    return np.divide(np.abs(values), scale, out=np.zeros_like(values), where=scale > 0.0)
-
-
-def _null_deviation(subject: SampleSubject, places: Array) -> Array:
-    """Return the deviation of the witness at every point over all permutations, shape (p,)."""
-    blocks, n, ones = subject.kernel.blocks(places, subject.pooled), subject.n, np.ones(subject.n)
-    means = subject.plan.matmul(blocks, len(places), n, ones) / n
-
-    def squares(i: slice, j: slice) -> Array:
-        return np.square(blocks(i, j) - means[i, None])
-
-    variance = subject.plan.matmul(squares, len(places), n, ones) / n
-    first, second = subject.sizes
-    variance[variance < 1e-28 * means**2] = 0.0
-    return np.sqrt(variance * n**2 / (first * second * max(n - 1, 1)))
-
-
-def _values(subject: SampleSubject, places: Array, listed: Permutations) -> Iterator[Array]:
-    """Yield the witness at all points under batches of permutations, shape (p, b), the observed one first."""
-    blocks = subject.kernel.blocks(places, subject.pooled)
-    size = max(16, _BATCH_BYTES // (8 * (subject.n + len(places))))
-    for batch in listed.batches(min(size, listed.count)):
-        yield subject.plan.matmul(blocks, len(places), subject.n, subject.signed[batch.T])
-
-
-def means_of(question: TwoSamples, subject: SampleSubject) -> tuple[Embedding, Embedding]:
-    """Return the means of two samples in the space of one kernel: those that the test compared.
-
-    What the test found in the pooled rows (a bandwidth, a noise or λ) is kept; what it fits to each sample is fitted to
-    each. A test of many kernels, or with a function as estimator, has plain means under the kernel that explains it.
-    """
-    found = next(iter(question.asked.found), None) if question.asked is not None else None
-    tables = [subject.pooled[part] for part in subject.parts]
-    if found is None:
-        means = [embed(points, subject.kernel, plan=subject.plan) for points in tables]
-    else:
-        means = [_mean(points, found, subject.plan) for points in tables]
-    first, second = (replace(mean, names=question.names) for mean in means)
-    return first, second
-
-
-def _mean(points: Array, found: KernelMean, plan: Plan) -> Embedding:
-    """Return the mean of a sample by an estimator whose parameters are known, or are fitted to the sample."""
-    if is_plain(found) and isinstance(found.noise, Noise):
-        return embed(points, found.kernel, noise=found.noise, plan=plan)  # type: ignore[arg-type]  # it was resolved
-    kernel: Kernel = found.kernel  # type: ignore[assignment]
-    return embed(points, kernel) if is_constant(points) else fitted(found, kernel, points).embedding_

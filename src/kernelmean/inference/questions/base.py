@@ -156,14 +156,10 @@ class Question(ABC):
         raise NotImplementedError(f"{type(self).__name__} has a design with a null of its own")
 
     def explained(self) -> Question:
-        """Return the plain question of two samples or of pairs that can be explained."""
-        if self.of_two and self.design is None:
-            return self
-        why = "had a design" if self.of_two else "asked something else"
+        """Return the question if it can be explained: those of two samples or of two variables can."""
         raise ValueError(
-            f"explanations need plain samples or pairs, and this test {why}; call mmd_test or hsic_test on rows that "
-            "are independent as they are (one of each cluster, and one stratum at a time, where there are these), and "
-            "ask its result"
+            "explanations need two samples or two variables, and this test asked something else; call mmd_test or "
+            "hsic_test, and ask its result"
         )
 
     def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:

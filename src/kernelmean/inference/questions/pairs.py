@@ -88,6 +88,20 @@ class Pairs(Question):
         """Return the rows of both variables that take part, in the order of the design."""
         return (self.X, self.Y) if self.design is None else self.design.taken(self.X, self.Y)
 
+    def explained(self) -> Pairs:
+        """Return the question; of series, and of rows that were not held, there is no permutation to explain."""
+        if isinstance(self.design, WildPairs):
+            raise ValueError(  # noqa: TRY004 (of the test, not of a value that was passed)
+                "explanations need rows that change places, and this test was of series; call hsic_test on rows that "
+                "are independent, such as one of every so many, and ask its result"
+            )
+        if self.design is not None and len(self.design.rows) != self.design.layout.n:
+            raise ValueError(
+                "this result holds some of its rows, without their strata, clusters or weights; call hsic_test on rows "
+                "in memory, and ask the result that it returns"
+            )
+        return self
+
     def problem(self, tables: Tables, kernels: Sequence[KernelPair], statistic: StatisticForm | Statistic) -> Problem:
         """Return the Gram matrices of both variables."""
         return hsic_problem(tables, kernels, statistic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -14,6 +14,7 @@ from ...kernels import Kernel
 from ..designs.design import AnyDesign
 from ..designs.labelled import LabelDesign
 from ..designs.paired import PairedDesign
+from ..designs.samples import SampleDesign
 from ..designs.wild_bootstrap import WildSamples
 from ..estimated.mmd import EstimatedMMD
 from ..null import Null
@@ -156,6 +157,23 @@ class TwoSamples(Labelled):
         n, m, taken = len(self.X), len(self.Y), self._taken
         rows = self.design.rows if isinstance(self.design, LabelDesign) else (np.arange(n), np.arange(n, n + m))
         return np.concatenate(rows if in_fixed_order(*taken)[0] is taken[0] else rows[::-1])
+
+    def of_columns(self, X: Array, Y: Array) -> TwoSamples:
+        """Return the question of other columns of the same rows."""
+        design = PairedDesign.of((X, Y)) if isinstance(self.design, PairedDesign) else self.design
+        return replace(self, X=X, Y=Y, names=None, design=design)
+
+    def drawn(self, most: int, rng: np.random.Generator) -> TwoSamples:
+        """Return the question of at most so many rows of each sample, drawn at random: whole clusters, or pairs."""
+        if max(len(self.X), len(self.Y)) <= most:
+            return self
+        if isinstance(self.design, SampleDesign):
+            design, (first, second) = self.design.drawn(most, rng)
+            return replace(self, X=self.X[first], Y=self.Y[second], design=design)
+        if not isinstance(self.design, PairedDesign):
+            raise TypeError(f"rows are drawn of a Design, not of {type(self.design).__name__}")
+        rows = np.sort(rng.choice(len(self.X), most, replace=False))
+        return self.of_columns(self.X[rows], self.Y[rows])
 
     def explained(self) -> TwoSamples:
         """Return the question; of series, and of rows that were not held, there is no permutation to explain."""

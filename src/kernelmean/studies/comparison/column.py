@@ -9,6 +9,7 @@ from typing import Any, final
 from ...core.words import cut, listed, percent, signed
 from ...tables.columns import CategoryShares
 from ...tables.columns.kinds import KINDS, ColumnKind
+from ...tables.columns.summaries import most_changed
 
 _LONGEST_CELL = 24
 
@@ -46,7 +47,8 @@ class ColumnDifference:
     kind : str
         "numeric", "boolean", "categorical", "ordinal", "datetime" or "duration".
     shares : tuple of CategoryShares
-        For categories and truth values: how often each occurs in the two tables, weighted as the means.
+        For categories and truth values: how often each occurs in the known cells of the two tables, and blank cells in
+        their rows, weighted as the means.
     interval : (float, float)
         An approximate 95 % interval of the first mean minus the second, in the units of the column (of times, seconds):
         Student's, from the variance between rows, or between clusters or pairs, within strata. It is for this column
@@ -110,7 +112,7 @@ class ColumnDifference:
 
     @property
     def _most(self) -> CategoryShares:
-        return max(self.shares, key=lambda own: (own.shares[0] - own.shares[1]) ** 2 / (sum(own.shares) or 1.0))
+        return most_changed(self.shares)
 
     def difference(self) -> str:
         """Return the first mean minus the second in words, with its interval; nothing for categories."""

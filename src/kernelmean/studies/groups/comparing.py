@@ -19,24 +19,28 @@ from ...estimators import KME
 from ...inference import TestResult
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
-from ...inference.explain.features import difference_of_means, moments
+from ...inference.explain.effects import difference_of_means
+from ...inference.explain.moments import moments
 from ...inference.null import HOLM, adjusted
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
+from ...tables.columns.labels import label_counts
 from ...tables.columns.missing import noise_needs_kme
+from ...tables.columns.summaries import most_changed
 from ...tables.read import hold
 from ...tables.reading import split_groups
-from ..cells import drawn, names_of
+from ..cells import drawn
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest, check_estimator, planned_runs
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
 from ..strengths import MOST_ROWS
 from .designs import GroupDesign
-from .result import GroupColumn, GroupComparison, GroupPair
+from .parts import GroupColumn, GroupPair
+from .result import GroupComparison
 
 _DRAWS, _MOST_INTERVALS, _LEAST_ROWS = 199, 10, 10
 """The random draws behind an interval, and the pairs that have one."""
@@ -309,12 +313,8 @@ class _GroupTests:
             known = [numbers[~np.isnan(numbers)] for numbers in map(coding.numbers, frames)]
             means = tuple(float(numbers.mean()) if len(numbers) else math.nan for numbers in known)
             return coding.type.kind, tuple(mean + coding.standard[2] for mean in means), None
-        cells = [names_of(coding, frame).astype(str) for frame in frames]
-        names = np.unique(np.concatenate(cells))
-        shares = np.array([[(own == each).mean() for each in names] for own in cells])
-        first, second = shares[list(pair)]
-        most = int(np.argmax(np.square(first - second) / np.maximum(first + second, np.finfo(float).tiny)))
-        return coding.type.kind, tuple(shares[:, most].tolist()), str(names[most])
+        most = most_changed(coding.shares([label_counts(frame, name) for frame in frames]), *pair)
+        return coding.type.kind, most.shares, most.category
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the strengths and the design, if any."""

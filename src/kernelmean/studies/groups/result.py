@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import comb, isnan
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
-from ...core.words import count, listed, percent, span, strength
+from ...core.words import count, listed, span, strength
 from ...inference import TestResult
 from ...inference.joint_test import JointTest
 from ...inference.null import HOLM
@@ -18,12 +18,12 @@ from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ...tables.columns.kinds import KINDS
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import LEFT, out_of_reach
 from ..study import Study
+from .parts import GroupColumn, GroupPair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,96 +31,6 @@ if TYPE_CHECKING:
 _MOST_BESIDE = 6
 """So many groups stand beside each other in a terminal."""
 _SPANS = "; the intervals are approximate, 95 % each, not adjusted for their number"
-
-
-@final
-@dataclass(frozen=True)
-class GroupPair:
-    """How two groups differ.
-
-    Attributes
-    ----------
-    first, second : str
-        The groups.
-    strength : float
-        The share of the variation of their rows that the group explains, with the Gaussian kernel at the median
-        distance of all rows: near 0 for equal distributions (of either sign, as it is unbiased), at most 1.
-    statistic, pvalue : float
-        The statistic and the p-value of the test of the two groups alone.
-    adjusted : float
-        The p-value adjusted for the number of pairs, as in :class:`kernelmean.studies.comparison.ColumnDifference`.
-    n_resamples : int
-        The permutations that the p-value comes from; 0 if the design does not allow a test of the two groups.
-    interval : (float, float) or None
-        An approximate 95 % interval of the strength, as in :meth:`kernelmean.TestResult.effect_size`, for this pair
-        alone; of the first ten pairs. None for others, where no row varies, and where a group has two rows.
-    """
-
-    first: str
-    second: str
-    strength: float
-    statistic: float
-    pvalue: float
-    adjusted: float
-    n_resamples: int
-    interval: tuple[float, float] | None = None
-
-
-@final
-@dataclass(frozen=True)
-class GroupColumn:
-    """How groups differ in one column.
-
-    Attributes
-    ----------
-    name : str
-        The column.
-    first, second : str
-        The two groups that differ most in it.
-    strength : float
-        The share of the variation of this column that the group explains for these two, as for a `GroupPair`.
-    statistic, pvalue : float
-        The statistic and the p-value of the test of all groups on this column alone.
-    adjusted : float
-        The p-value adjusted for the number of columns.
-    n_resamples : int
-        The permutations that the p-value comes from.
-    kind : str
-        As of :class:`kernelmean.studies.comparison.ColumnDifference`.
-    means : tuple of float
-        The mean of every group, all its rows counted alike; of categories the share of ``category``. nan where no cell
-        is known.
-    category : str or None
-        The one whose share differs most between ``first`` and ``second``, for its size.
-    """
-
-    name: str
-    first: str
-    second: str
-    strength: float
-    statistic: float
-    pvalue: float
-    adjusted: float
-    n_resamples: int
-    kind: str
-    means: tuple[float, ...]
-    category: str | None
-
-    def content(self) -> dict[str, Any]:
-        """Return the values for JSON, with None where there is no statistic or no mean."""
-        means = [None if isnan(mean) else mean for mean in self.means]
-        return {**asdict(self), "statistic": None if isnan(self.statistic) else self.statistic, "means": means}
-
-    def in_words(self) -> tuple[str, ...]:
-        """Return what the column is like in every group: its mean, or the share of the category."""
-        if self.category is None:
-            return KINDS[self.kind].written(self.means)
-        return tuple("none" if isnan(share) else percent(share, 1) for share in self.means)
-
-    @property
-    def described(self) -> str:
-        """The column, and the category whose shares are shown."""
-        return self.name if self.category is None else f"{self.name}: {self.category}"
 
 
 @final

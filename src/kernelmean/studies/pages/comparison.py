@@ -188,14 +188,30 @@ def _assumption(result: Comparison) -> str:
             rest = "Distributions and the rows that stand out count all rows alike."
         else:
             rest = "Nor is there a list of rows that stand out: it would count all rows alike."
-        return (
-            f"That needs the design: {result.design.assumed()}. There is no effect size: its limits are valid only "
-            f"without a design. {rest}"
-        )
+        return f"That needs the design: {result.design.assumed()}. {rest}"
     return (
         "That needs independent rows: repeated measurements of the same subjects, time series and matched pairs need a "
         "test of their own."
     )
+
+
+def _on_effect(result: Comparison, evidence: Evidence) -> Iterator[str]:
+    """Yield what the effect size depends on and is of, or why there is none."""
+    if evidence.effect is None:
+        yield f"There is no effect size: {evidence.lacking}."
+        return
+    design = result.design
+    within = (
+        "" if design.strata is None else ", and of how rows vary within strata if these hold two rows of each table"
+    )
+    of_design = f" With the design it is of the means as the tests compare them{within}." if design else ""
+    yield (
+        "The effect size belongs to its kernel, so compare it between data sets only at the same kernel. Its "
+        f"interval is exact where nothing differs, and an approximation for large tables otherwise.{of_design}"
+    )
+    if max(result.sizes) > MOST_FOR_EFFECT:
+        whole = ", whole clusters at a time" if design.clusters else ", in pairs" if design.paired else ""
+        yield f"The effect size rests on at most {MOST_FOR_EFFECT:,} rows of each table, drawn at random{whole}."
 
 
 def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
@@ -205,7 +221,7 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
         f"probability at most {level:g}, at any size. {_assumption(result)}"
     )
     if result.differ():
-        effect = "" if result.design else ": see the effect size"
+        effect = "" if evidence.effect is None else ": see the effect size"
         yield f"A small p says that there is a difference, not that it is large or matters{effect}."
     yield from _on_table(result)
     if len(result.columns) > 1:
@@ -213,15 +229,9 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
             f"The test of all columns keeps the level {level:g}, and so do those of single columns, but not both at "
             "once."
         )
-    if evidence.effect is not None:
-        yield (
-            "The effect size belongs to its kernel, so compare it between data sets only at the same kernel. Its "
-            "interval is exact where nothing differs, and an approximation for large tables otherwise."
-        )
+    yield from _on_effect(result, evidence)
     rows = tuple(len(frame) for frame in result.encoded.frames)
     resting = "Rows" if result.design else "Witnesses, rows"
-    if evidence.effect is not None and max(result.sizes) > MOST_FOR_EFFECT:
-        yield f"The effect size rests on at most {MOST_FOR_EFFECT:,} rows of each table, drawn at random."
     if rows != result.sizes:
         yield (
             f"{resting} and distributions rest on {rows[0]:,} and {rows[1]:,} rows drawn at random; "
@@ -232,5 +242,3 @@ def _caveats(result: Comparison, evidence: Evidence) -> Iterator[str]:
             f"{resting.replace(', rows', ' and rows')} rest on {evidence.used[0]:,} and {evidence.used[1]:,} rows "
             "drawn at random; the tests and distributions on all."
         )
-    elif evidence.effect is None and not result.design:
-        yield "There is no effect size: it needs at least three rows in each table, and rows that vary."

@@ -11,9 +11,9 @@ import numpy as np
 from ...core.array import SILENT, Array, IntArray, Progress, RngLike, as_rng
 from ...core.table import Frame
 from ...inference.explain import EffectSize, SampleSubject, WitnessBands, contributions, effect_size, witness_bands
-from ...inference.explain.designed import DesignedSubject
-from ...inference.explain.subject import LEAST_FOR_INTERVAL
+from ...inference.explain.samples import DesignedSubject
 from ...inference.questions import TwoSamples
+from ...inference.units.layout import DesignError
 from ...inference.wording import titles
 from ...kernels import Kernel
 from ...report import Bars, Panel
@@ -25,7 +25,7 @@ from ..plots.witness import line
 from ..strengths import MOST_ROWS
 
 _MOST_COLUMNS, _WITHOUT_FINDING, _GRID = 6, 3, 61
-_MOST_TELLING, _LEAST_FOR_EFFECT = 5, 3
+_MOST_TELLING = 5
 MOST_FOR_EFFECT = 1000
 """Of so many rows of each table the effect size is measured, which takes the time of their square."""
 
@@ -51,7 +51,7 @@ class Evidence:
     """Where and how much two tables differ."""
 
     effect: EffectSize | None
-    """None if a table has fewer than three rows, no two rows differ, or there is a design."""
+    """None if it has no interval, for which ``lacking`` says why."""
     columns: tuple[str, ...]
     """The columns shown: those that differ at the level of the result, at most six; if none does, the three with the
     smallest p-values."""
@@ -65,6 +65,8 @@ class Evidence:
     """At most five of each table, the strongest first; none if no difference was found, or with strata or weights."""
     used: tuple[int, int]
     """How many rows of each table entered ``witnesses`` and ``rows``; the effect size takes 1000 of them at most."""
+    lacking: str = ""
+    """Why there is no effect size."""
 
 
 def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT) -> Evidence:
@@ -81,8 +83,8 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
 
     Notes
     -----
-    With a design there is no effect size, whose limits need rows that are all exchangeable, and there are witnesses of
-    rows in memory, by the permutations of the design, of columns without missing cells. The kernel is that of the joint
+    With a design there is an effect size of rows in memory, and there are witnesses of these, by the permutations of
+    the design, of columns without missing cells. The kernel is that of the joint
     test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has many. O(r² d) time with
     r = 2000 rows of each table at most, 1000 for the effect size, and O(n) for the marginals.
 
@@ -99,7 +101,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     points = [table[rows] for table, rows in zip(encoded.points(), chosen, strict=True)]
     progress("effect size", 0, 2)
     few = [table[drawn(len(table), MOST_FOR_EFFECT, generator)] for table in points]
-    effect = None if result.design else _effect(few, _kernel(result), generator)
+    effect, lacking = _effect(result, few, generator)
     progress("rows, witnesses and marginals", 1, 2)
     alike = result.row_weights is None  # contributions count all rows alike, so they would show the strata
     rows = _telling(encoded, points, chosen, _kernel(result), shown) if alike and result.differ() else ()
@@ -118,7 +120,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
         found = [(axis.name, _witness(axis, frames, generator)) for axis in smooth]
     witnesses = {name: bands for name, bands in found if bands is not None}
     return Evidence(
-        effect, shown, marginals, tuple(outlines.values()), witnesses, rows, (len(points[0]), len(points[1]))
+        effect, shown, marginals, tuple(outlines.values()), witnesses, rows, (len(points[0]), len(points[1])), lacking
     )
 
 
@@ -140,13 +142,37 @@ def _kernel(result: Comparison) -> Any:
     return result.test.kernel if isinstance(result.test.kernel, Kernel) else "gaussian"
 
 
-def _effect(points: Sequence[Array], kernel: Any, rng: np.random.Generator) -> EffectSize | None:
-    first, second = points
-    if min(len(first), len(second)) < LEAST_FOR_INTERVAL:
+def _effect(result: Comparison, few: Sequence[Array], rng: np.random.Generator) -> tuple[EffectSize | None, str]:
+    """Return the effect size of some rows, or None and why there is none."""
+    subject = _measured(result, few, rng)
+    if subject is None:
+        return None, "with a design it needs rows in memory, which a saved result and files read batch by batch lack"
+    if np.ptp(subject.pooled, axis=0).max() == 0.0:
+        return None, "it needs rows that vary, and all that were looked at are equal"
+    try:
+        return cast("EffectSize", effect_size(subject, rng=rng)), ""
+    except DesignError as error:
+        return None, str(error)
+
+
+def _measured(
+    result: Comparison, few: Sequence[Array], rng: np.random.Generator
+) -> SampleSubject | DesignedSubject | None:
+    """Return few rows, with a design others that are drawn with it; None if these are not held."""
+    kernel = _kernel(result)
+    if not result.design:
+        return _subject(few[0], few[1], kernel)
+    question = _held(result)
+    if question is None:
         return None
-    if np.ptp(np.concatenate([first, second]), axis=0).max() == 0.0:
-        return None  # the rows that vary were not drawn
-    return cast("EffectSize", effect_size(_subject(first, second, kernel), rng=rng))
+    drawn = question.of_columns(*result.encoded.points()).drawn(MOST_FOR_EFFECT, rng)
+    return DesignedSubject.of(drawn, kernel if isinstance(kernel, Kernel) else None)
+
+
+def _held(result: Comparison) -> TwoSamples | None:
+    """Return the question of a test that holds its rows and their design."""
+    question = result.test.question
+    return question if isinstance(question, TwoSamples) and question.holds_design else None
 
 
 def _subject(first: Array, second: Array, kernel: Any) -> SampleSubject:
@@ -184,10 +210,10 @@ def _witness(axis: Axis, frames: Sequence[Frame], rng: np.random.Generator) -> W
 def _witness_of_design(result: Comparison, axis: Axis, rng: np.random.Generator) -> WitnessBands | None:
     """Return the same under the permutations of a design, of all rows; None where these are not held, or not known."""
     first, second = map(axis.values, result.encoded.frames)
-    question, pooled = result.test.question, np.concatenate([first, second])
-    if not isinstance(question, TwoSamples) or not question.holds_design or np.isnan(pooled).any():
+    question, pooled = _held(result), np.concatenate([first, second])
+    if question is None or np.isnan(pooled).any():
         return None
-    subject = DesignedSubject.gaussian(question, first[:, None], second[:, None])
+    subject = DesignedSubject.of(question.of_columns(first[:, None], second[:, None]))
     return witness_bands(subject, _grid(pooled), rng=rng)
 
 

@@ -117,7 +117,7 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
         elif result.test.smallest > result.level:
             yield "Collect more rows: with these, no difference could have been found."
         else:
-            yield "Nothing here calls for action."
+            yield "Ask whether a difference as large as the intervals allow would matter. If so, compare more rows."
         if not closeness(result.columns):
             yield CLOSENESS
         return

@@ -21,10 +21,16 @@ ABSENT = "(missing)"
 @final
 @dataclass(frozen=True)
 class CategoryShares:
-    """The share of a category in the rows of every table."""
+    """The share of a category in the known cells of every table; of "(missing)", in its rows."""
 
     category: str
     shares: tuple[float, ...]
+
+
+def most_changed(shares: Sequence[CategoryShares], one: int = 0, other: int = 1) -> CategoryShares:
+    """Return the shares of the category that differs most between two tables, for its size."""
+    pairs = [(each.shares[one], each.shares[other]) for each in shares]
+    return shares[int(np.argmax([(first - second) ** 2 / (first + second or 1.0) for first, second in pairs]))]
 
 
 @final
@@ -36,7 +42,7 @@ class ColumnSummary:
     """In the units of the column: levels are numbered from 0, times are seconds since 1970 (UTC), truth values give the
     share of true ones. nan for categories. Missing cells do not count."""
     shares: tuple[CategoryShares, ...]
-    """For categories and truth values, including missing cells if they are a category."""
+    """For categories and truth values; the last one is that of missing cells if they are a category."""
     deviation: float = np.nan
     """The standard deviation within the tables, pooled; nan for categories and where it is not known."""
     interval: Interval = UNKNOWN

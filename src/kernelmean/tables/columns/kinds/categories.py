@@ -157,17 +157,14 @@ class Categories(Coding):
         return shared(labels.tolist(), lambda each: self.others if each in pooled else each) if pooled else labels
 
     def shares(self, counts: Sequence[Mapping[Any, float]]) -> tuple[CategoryShares, ...]:
-        """Return the share of every category, the others and missing cells last."""
-        every = [float(sum(own.values())) or 1.0 for own in counts]
-        named: list[tuple[str, tuple[str | None, ...]]] = [(each, (each,)) for each in self.categories]
-        named += [(self.others, self.pooled)] * bool(self.pooled) + [(ABSENT, (None,))] * self.missing
-        return tuple(
-            CategoryShares(
-                name,
-                tuple(float(sum(own.get(each, 0) for each in those)) / n for own, n in zip(counts, every, strict=True)),
-            )
-            for name, those in named
-        )
+        """Return the share of every category in the cells that are known, and of missing cells in all rows, last."""
+        blank = [float(own.get(None, 0)) for own in counts]
+        every = [float(sum(own.values())) for own in counts]
+        known = [rows - gone for rows, gone in zip(every, blank, strict=True)]
+        named = [(each, (each,)) for each in self.categories] + [(self.others, self.pooled)] * bool(self.pooled)
+        sums = [(name, [float(sum(own.get(each, 0) for each in those)) for own in counts]) for name, those in named]
+        found = [CategoryShares(name, _divided(parts, known)) for name, parts in sums]
+        return (*found, *[CategoryShares(ABSENT, _divided(blank, every))] * self.missing)
 
     def note(self, where: str) -> str | None:
         """Say that rare categories are one category together."""
@@ -229,6 +226,11 @@ class CategoriesSeen(CellsSeen):
         """Return the shares of the categories, and what else their counts say."""
         shares = coding.shares([{**own, None: gone} for own, gone in zip(self.counts, absent, strict=True)])
         return self.kind.summary(self.counts, shares)
+
+
+def _divided(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, ...]:
+    """Return shares, 0 of nothing."""
+    return tuple(part / (whole or 1.0) for part, whole in zip(parts, wholes, strict=True))
 
 
 def _check_number(name: str, tables: Sequence[Mapping[str, int]], most: int, whole: bool) -> None:
