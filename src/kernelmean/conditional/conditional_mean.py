@@ -195,9 +195,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
         kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
         blocks = self._outcomes(rows, about=len(kept) > 1)
-        units = (
-            in_cells(ridges, kept, blocks) if dealt.drawn else [(OutcomeUnits.single(each), ridges) for each in kept]
-        )
+        singles = [(OutcomeUnits.single(each), ridges) for each in kept]
+        units = in_cells(ridges, kept, blocks) if dealt.drawn else singles
         choices = [
             OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
             for values, own in zip(kept, units, strict=True)
