@@ -26,3 +26,12 @@ def test_groups_of_any_length_have_the_sums_of_numpy(starts: list[int]) -> None:
     looked_up = np.add.reduceat(table[places], starts, axis=0)
     np.testing.assert_allclose(found.sums_at(strict.asarray(places), table), looked_up, rtol=0, atol=1e-13)
     np.testing.assert_allclose(exact.sums_at(places, table), looked_up, rtol=0, atol=1e-13)
+
+
+def test_runs_of_groups_of_one_size_have_the_sums_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    starts = np.array([*range(0, 400, 2), *range(400, 1900, 15), 1900])
+    values, weights = rng.normal(size=(3, 2000)), rng.uniform(size=2000)
+    for columns in (values, np.asfortranarray(values)):
+        found = RowGroups(starts, values.T, weights).sums(columns)
+        np.testing.assert_allclose(found, np.add.reduceat(values * weights, starts, axis=1), rtol=0, atol=1e-13)

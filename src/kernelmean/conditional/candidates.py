@@ -9,6 +9,7 @@ from typing import ClassVar, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtrmm
 
 from ..core.array import Array
 from ..core.frozen import Frozen
@@ -72,7 +73,7 @@ class GaussianFeatures(Frozen):
     points: Array
     """S, shape (m, d)."""
     whitening: Array
-    """L⁻ᵀ, shape (m, m)."""
+    """L⁻ᵀ, shape (m, m), upper triangular."""
 
     @classmethod
     def of(cls, width: float, points: Array, most: int | None = None) -> GaussianFeatures:
@@ -83,7 +84,8 @@ class GaussianFeatures(Frozen):
 
     def __call__(self, coordinates: Array) -> Array:
         """Return the features, shape (n, m)."""
-        return np.asarray(self.kernel(coordinates, self.points) @ self.whitening)
+        values = self.kernel(coordinates, self.points)
+        return np.asarray(dtrmm(1.0, self.whitening.T, values.T, trans_a=0, lower=1, overwrite_b=1).T)
 
 
 @final
@@ -103,7 +105,8 @@ class Curves(RegressionFeatures):
     def columns(self, rows: Array) -> Array:
         """Return the features of every column, shape (n, d, m)."""
         values = self.landmarks(rows.reshape(-1, 1)).reshape(*rows.shape, -1)
-        return np.asarray(values * self.factors[:, None])
+        values *= self.factors[:, None]
+        return np.asarray(values)
 
     def weighted(self, rows: Array, coefficients: Array) -> Curves:
         """Return curves whose factors are how much linear functions of the features vary with each column."""
@@ -133,13 +136,8 @@ class Radial(RegressionFeatures):
         coordinates, weights = rows @ self.axes, self.landmarks.whitening @ coefficients
         kernel, points = self.landmarks.kernel, self.landmarks.points
         values = kernel(coordinates, points) / kernel.bandwidth**2
-        fitted = values @ weights
-        slopes = np.stack(
-            [
-                (values @ (points[:, [j]] * weights) - coordinates[:, [j]] * fitted).ravel()
-                for j in range(coordinates.shape[1])
-            ]
-        )
+        towards = np.einsum("ns,sd,sq->dnq", values, points, weights, optimize=True)
+        slopes = (towards - coordinates.T[:, :, None] * (values @ weights)).reshape(len(self.axes.T), -1)
         return np.asarray(self.axes @ (slopes @ slopes.T) @ self.axes.T)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self, final
 
@@ -12,8 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.array import Array, as_host, slices
+from ..core.capped_qp import on_capped_simplex
 from ..core.frozen import FrozenAttributes, sealed
-from ..core.validate import check_fraction, check_integer, check_numbers, check_points, check_range, validated
+from ..core.validate import check_fraction, check_integer, check_numbers, check_points, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
 from ..embedding.embedding import Embedding, embed
@@ -26,26 +27,21 @@ from ..noise.base import Noise
 from ..noise.dirac import Dirac
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
-from .learned import DealtRows, Ridges, ridges_of
 from .outcomes import (
     OutcomeFeatures,
+    best_fit,
+    landmarks_of,
     noisy_quantiles,
-    outcome_fits,
-    outcomes_of,
     rising_steps,
-    simplex_projections,
 )
-from .ridge import RidgeFits
-from .stacking import ScaledColumns, Stack, StackedKind, best_stack, moved_to, parts_of, r2_of
+from .ridge import Kind, RidgeFits, Ridges, moved_to, ridges_of
+from .rows import DealtRows, FitRows, ScaledColumns, rows_of
+from .stacking import Stack, best_stack, kinds_of, r2_of
+from .units import OutcomeUnits, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
-PARTS = (
-    *(Stack, StackedKind, RidgeFits, DealtRows, ScaledColumns),
-    *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
-)
-"""What a fit holds."""
 
 
 @final
@@ -84,16 +80,17 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         Of the outcomes.
     about_mean_ : bool
         What was chosen.
-    points_ : array of shape (n, q)
-        What the weights are of: the outcomes, or what is left of them.
+    points_ : array of shape (n, q) or (units, q)
+        What the weights are of: the outcomes, or what is left of them; of many rows, means of units of rows.
     loocv_ : float
-        The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i.
+        The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i; of many
+        rows, over 5000 drawn at random. So are the next two.
     r2_ : float
         One minus ``loocv_`` over that of the estimate that passes over x: how much x says about the distribution of Y.
     r2_mean_ : array of shape (q,)
         The same of the columns of Y and their predicted means.
     notes_ : tuple of str
-        What stands for the kernels, and where rows are too few for intervals.
+        What stands for the kernels and for many rows, and where rows are too few for intervals.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -103,7 +100,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
     Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
     Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
-    O(n m (m + q)) time for m = 120 landmarks, at any number of rows.
+    O(n m (m + q)) time for m = 120 landmarks.
+
+    Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
+    takes all as fewer. The first reading draws 5000 rows, by which all is chosen as above. The second adds up features
+    of all rows, so that predicted means are exact. The third deals rows to the nearest of 2000 outcomes, or of what is
+    left of them, and adds up the features of each of these units: its weight is the sum of those of its rows, of which
+    it has the mean outcome. Memory does not grow with the rows.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -119,7 +122,10 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     (array([0.]), True)
     """
 
-    holds: ClassVar = PARTS
+    holds: ClassVar = (
+        *(Stack, RidgeFits, DealtRows, ScaledColumns, OutcomeUnits),
+        *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
+    )
     kernel_y: KernelLike = "gaussian"
     _: KW_ONLY
     kernel_x: Kernel | None = None
@@ -139,9 +145,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     ridges_: Ridges = field(init=False)
     scaling_: ScaledColumns = field(init=False)
     dealt_: DealtRows = field(init=False)
-    outcomes_: Array = field(init=False)
-    points_: Array = field(init=False)
-    unit_: Array = field(init=False)
+    outcomes_: OutcomeUnits = field(init=False)
+    units_: OutcomeUnits = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
     n_features_in_: int = field(init=False)
@@ -151,25 +156,22 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n, d)
+        X : array or data frame of shape (n, d), or what :func:`kernelmean.read` takes (files, batches, Dask tables)
             At least two rows.
-        y : array or data frame of shape (n,) or (n, q)
-            The outcomes.
+        y : the same, of shape (n,) or (n, q)
+            The outcomes: row i of X and row i of y are one observation. A single column that is read batch by batch
+            counts as (n,). What can be read only once is put into a temporary file.
 
         Raises
         ------
-        ValueError, TypeError
+        ValueError, TypeError, OSError
             When X or y is not a finite table of numbers, their rows are not as many, all outcomes are equal, or
-            options do not go together.
+            options do not go together, and as :func:`kernelmean.read`.
         """
         self._check_options()
-        points = as_host(validated(self, X, ensure_min_samples=2))
-        check_range(np.abs(points).max(axis=0), "X holds values up to")
-        outcomes = outcomes_of(y, len(points))
-        self.single_ = np.asarray(y).ndim == 1
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        with serial_blas:
-            self._estimate(points, outcomes, rng)
+        with serial_blas, rows_of(self, X, y, int(rng.spawn(1)[0].integers(2**31))) as (rows, self.single_):
+            self._estimate(rows, rng)
         return self
 
     def _check_options(self) -> None:
@@ -182,51 +184,73 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if self.kernel_x is None:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
-    def _estimate(self, points: Array, outcomes: Array, rng: np.random.Generator) -> None:
-        self.scaling_ = ScaledColumns.of(points) if self.kernel_x is None else ScaledColumns.none(points)
-        self.dealt_ = dealt = DealtRows.of(self.scaling_(points), outcomes, rng)
-        deviations = outcomes.std(axis=0)
-        self.unit_ = sealed(np.where(deviations > 0.0, deviations, 1.0))
-        scaled = outcomes / self.unit_
-        seen = OutcomeFeatures.of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt).features
-        self.ridges_ = parts_of(self._ridges(dealt, np.hstack([scaled, seen])), slice(len(deviations)))
-        self.mean_stack_ = best_stack(self.ridges_, dealt, scaled, None, np.ones(len(deviations))).stack
-        left = self.mean_stack_.errors(dealt, scaled) * self.unit_
-        self.r2_mean_, self.outcomes_ = sealed(r2_of(left, outcomes)), sealed(np.array(outcomes))
+    def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
+        targets = rows.targets(rows.seen.rows)
+        self.scaling_ = scaling = rows.scaling(plain=self.kernel_x is not None)
+        self.dealt_ = dealt = rows.dealt(scaling, rng)
+        outcomes, variance = targets.values, rows.seen.variance[rows.split :]
+        shares = 1.0 / np.where(variance > 0.0, variance, 1.0)
+        seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
+        kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), seen]))
+        ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), targets.mean)
+        self.mean_stack_ = best_stack(ridges, dealt, targets, shares)
+        left = self.mean_stack_.errors(dealt, targets)
+        self.r2_mean_ = sealed(r2_of(left, targets))
         self.kernel_ = make_kernel(self.kernel_y, self.bandwidth, left if np.ptp(left) > 0.0 else outcomes)
-        self._choose(outcomes, left)
-
-    def _choose(self, outcomes: Array, left: Array) -> None:
-        """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
-        noises = NAMED[self.estimator][0]((left**2).mean(axis=0))[1:]
-        plain = OutcomeFeatures.of(self.kernel_, outcomes, self.dealt_)
-        moves = isinstance(self.kernel_, Stationary)
-        if self.about_mean is True and not moves:
+        if self.about_mean is True and not isinstance(self.kernel_, Stationary):
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
-        choices = [] if self.about_mean is True else [plain]
-        if self.about_mean and moves:
-            choices.append(OutcomeFeatures.of(self.kernel_, left, self.dealt_))
-        best = min(outcome_fits(self.ridges_, self.dealt_, choices, noises), key=lambda fit: fit.loss)
-        self.stack_, self.noise_, self.about_mean_ = best.stack, best.noise, best.outcomes is not plain
-        self.points_ = sealed(np.array(best.outcomes.values))
-        self.loocv_ = best.loocv(self.dealt_)
-        self.r2_ = 1.0 - self.loocv_ / plain.loss_of_constant(noises)
-        short = (_SHORT,) if len(outcomes) < _FEW else ()
-        self.notes_ = (f"{plain.landmarks.summary} stand for the kernel of y", *short)
+        kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
+        blocks = self._outcomes(rows, about=len(kept) > 1)
+        units = (
+            in_cells(ridges, kept, blocks) if dealt.drawn else [(OutcomeUnits.single(each), ridges) for each in kept]
+        )
+        choices = [
+            OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
+            for values, own in zip(kept, units, strict=True)
+        ]
+        self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0)))
 
-    def _ridges(self, dealt: DealtRows, targets: Array) -> Ridges:
+    def _outcomes(self, rows: FitRows, *, about: bool) -> Iterator[tuple[Array, Sequence[Array]]]:
+        """Yield all rows scaled, with the outcomes and, if asked for, what is left of them without the row."""
+        for block, targets in rows.blocks(self.scaling_):
+            left = (self.mean_stack_.errors(block, targets),) if about else ()
+            yield block.rows, (targets.values, *left)
+
+    def _choose(self, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]) -> None:
+        """Choose between the outcomes and what is left of them, and among noises, by leave-one-out scores."""
+        plain, dealt = choices[0], self.dealt_
+        allowed = choices[1:] if self.about_mean is True else choices
+        best, self.noise_, self.stack_, self.loocv_ = best_fit(dealt, allowed, noises)
+        self.outcomes_, self.units_, self.ridges_ = plain.units, best.units, plain.ridges
+        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / plain.loss_of_constant(noises)
+        notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
+        if dealt.drawn:
+            notes.append(
+                f"{len(self.points_):,} units stand for {dealt.n_rows:,} rows: points_, and what predict(X, f) takes f "
+                f"of, are means of rows with like outcomes; scores are over {len(dealt.rows):,} rows drawn at random"
+            )
+        self.notes_ = (*notes, *((_SHORT,) if dealt.n_rows < _FEW else ()))
+
+    def _kinds(self, dealt: DealtRows, targets: Array) -> list[Kind]:
         if self.kernel_x is None:
-            return ridges_of(dealt, targets)
-        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.first(_RANK_X)], _RANK_X)
+            return kinds_of(dealt, targets)
+        map_x = nystrom(self.kernel_x.resolved(dealt.rows), dealt.rows[dealt.order[:_RANK_X]], _RANK_X)
         noise = Dirac() if self.noise_x is None else self.noise_x
         map_x.check_noise(noise)
-        return ((RidgeFits.of(KernelFeatures(map_x, noise), dealt.rows, targets),),)
+        return [(KernelFeatures(map_x, noise), None)]
+
+    @property
+    def points_(self) -> Array:
+        """What the weights are of: outcomes or what is left of them, means of units where there are many."""
+        check_is_fitted(self)
+        return self.units_.points
 
     @property
     def kinds_(self) -> dict[str, float]:
         """The weight of every kind of regression."""
         check_is_fitted(self)
-        return dict(zip(self.stack_.names, self.stack_.weights[:, 0].tolist(), strict=True))
+        names = (*(ridge.features.name for ridge in self.stack_.ridges), "constant")
+        return dict(zip(names, self.stack_.weights[:, 0].tolist(), strict=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,7 +268,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         """
         rows = self._scaled(X)
         with serial_blas:
-            return self.stack_.smoother(rows, self.dealt_.rows)
+            return self.stack_.smoother(rows, self.dealt_, self.units_.shares)
 
     def probabilities(self, X: Any) -> Array:
         """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
@@ -252,11 +276,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         For one column of outcomes they are the steps of the weights' distribution function, made to rise; for several
         columns, the nearest point of the simplex.
         """
-        return self._probabilities(self.weights(X))
-
-    def _probabilities(self, weights: Array) -> Array:
+        weights = self.weights(X)
         if self.points_.shape[1] > 1:
-            return simplex_projections(weights)
+            return np.stack([on_capped_simplex(row, 1.0) for row in weights])
         order = np.argsort(self.points_[:, 0], kind="stable")
         found = np.empty_like(weights)
         found[:, order] = rising_steps(weights[:, order])
@@ -264,15 +286,12 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def embedding(self, x: Any) -> Embedding:
         """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
-        return self._embedded(self._one(x), self.weights)
+        return self._embedded(x, self.weights)
 
-    def _one(self, x: Any) -> Any:
+    def _embedded(self, x: Any, weights: Callable[[Any], Array]) -> Embedding:
         row = np.asarray(x)[None] if np.ndim(x) < 2 else x
         if len(row) != 1:
             raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
-        return row
-
-    def _embedded(self, row: Any, weights: Callable[[Any], Array]) -> Embedding:
         points = self.points_ + self._shifts(self._scaled(row))
         return embed(points, self.kernel_, weights=weights(row)[0], noise=self.noise_)
 
@@ -281,7 +300,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if not self.about_mean_:
             return np.zeros((len(rows), self.points_.shape[1]))
         with serial_blas:
-            return self.mean_stack_.predict(rows) * self.unit_
+            return self.mean_stack_.predict(rows)
 
     def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
         """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
@@ -299,13 +318,16 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         rows = self._scaled(X)
         if f is None:
             with serial_blas:
-                return self._shaped(self.mean_stack_.predict(rows) * self.unit_)
-        values = np.asarray(f(self._shaped(np.array(self.outcomes_))), dtype=np.float64)
-        if values.ndim not in (1, 2) or len(values) != len(self.outcomes_):
+                return self._shaped(self.mean_stack_.predict(rows))
+        units = self.outcomes_
+        values = np.asarray(f(self._shaped(np.array(units.points))), dtype=np.float64)
+        if values.ndim not in (1, 2) or len(values) != len(units.points):
             raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
-        targets = as_host(check_points(values, "f(y)"))
+        sources = as_host(check_points(values, "f(y)"))
+        targets = units.targets(sources[units.of_rows], sources)
         with serial_blas:
-            found = best_stack(moved_to(self.ridges_, self.dealt_, targets), self.dealt_, targets).stack.predict(rows)
+            ridges = moved_to(self.ridges_, self.dealt_, sources, targets.mean)
+            found = best_stack(ridges, self.dealt_, targets).predict(rows)
         return found[:, 0] if values.ndim == 1 else found
 
     def _shaped(self, values: Array) -> Array:
@@ -320,11 +342,11 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         levels = check_numbers(levels, "levels", finite=False)
         if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
-        rows, q = self._scaled(X), self.outcomes_.shape[1]
+        rows, q = self._scaled(X), self.points_.shape[1]
         found = np.empty((len(rows), len(levels), q))
-        for block in slices(len(rows), max(1, _CELLS // len(self.dealt_.rows))):
+        for block in slices(len(rows), max(1, _CELLS // (len(self.points_) * len(levels)))):
             with serial_blas:
-                weights = self.stack_.smoother(rows[block], self.dealt_.rows)
+                weights = self.stack_.smoother(rows[block], self.dealt_, self.units_.shares)
             for column in range(q):
                 found[block, :, column] = self._quantiles(weights, column, levels)
         return self._shaped(found + self._shifts(rows)[:, None])
@@ -358,4 +380,4 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:
         """Return the Gaussian mixture whose kernel mean matches that of the outcomes given one row ``x``."""
         matching = KernelMeanMatching(n_components, update="weights")
-        return matching.fit_embedding(self._embedded(self._one(x), self.probabilities))
+        return matching.fit_embedding(self._embedded(x, self.probabilities))

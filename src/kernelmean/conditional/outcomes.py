@@ -2,123 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from itertools import product
+from typing import final
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
-from ..core.array import Array, as_host
-from ..core.validate import check_points, check_spread
-from ..core.words import count
+from ..core.array import Array
+from ..core.roots import rising_roots
 from ..embedding.features import Landmarks, nystrom, pivoted_triangle
 from ..expected import expected_blocks
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
-from .learned import DealtRows, Ridges
-from .stacking import Stack, best_stack, constant_errors, moved_to, parts_of
+from .ridge import Ridges, moved_to
+from .rows import DealtRows, Targets
+from .stacking import Stack, best_stack
+from .units import OutcomeUnits
 
-_MOST_LANDMARKS = 100
-_HALVINGS, _DEPENDENT = 50, 1e-13
+_MOST_LANDMARKS, _DEPENDENT = 100, 1e-13
 
 
-def outcomes_of(y: Any, n: int) -> Array:
-    """Return outcomes as a table of finite numbers that vary, or say what is wrong with them."""
-    if y is None:
-        raise ValueError("ConditionalMean requires y to be passed, but the target y is None")
-    outcomes = as_host(check_points(y, "y"))
-    if len(outcomes) != n:
-        raise ValueError(f"y has {count(len(outcomes), 'row')}, and X has {n:,}; pass one outcome for each row")
-    check_spread(outcomes, "y")
-    return outcomes
+def landmarks_of(kernel: Kernel, values: Array, dealt: DealtRows) -> Landmarks:
+    """Return at most 100 landmarks: all rows, if they are that few."""
+    return nystrom(kernel, values[dealt.order[:_MOST_LANDMARKS]], _MOST_LANDMARKS)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class OutcomeFeatures:
-    """Outcomes, or what a mean leaves of them, with their features."""
+    """Outcomes, or what a mean leaves of them, with their features, and the regressions whose sums are over units."""
 
-    landmarks: Landmarks
     values: Array
-    features: Array
+    landmarks: Landmarks
+    units: OutcomeUnits
+    ridges: Ridges
 
-    @classmethod
-    def of(cls, kernel: Kernel, values: Array, dealt: DealtRows) -> OutcomeFeatures:
-        """Return the features from at most 100 landmarks: all rows, if they are that few."""
-        landmarks = nystrom(kernel, values[dealt.first(_MOST_LANDMARKS)], _MOST_LANDMARKS)
-        return cls(landmarks, values, landmarks(values))
-
-    def with_noise(self, noise: Noise) -> tuple[Array, Array]:
-        """Return features of k(y_i, ·) and E k(y_i + ε, ·), shapes (n, r): exact for few rows, else on landmarks."""
+    def with_noise(self, noise: Noise) -> tuple[Targets, Array]:
+        """Return features of k(y_i, ·), and of E k(z + ε, ·) for units: exact for few rows, else on landmarks."""
         n, noises = len(self.values), (Dirac(), noise)
-        if isinstance(noise, Dirac):
-            return self.features, self.features
-        if n > _MOST_LANDMARKS:
-            return self.features, self.landmarks(self.values, noise)
-        blocks = [
-            [expected_blocks(self.landmarks.kernel, self.values, v, self.values, w) for w in noises] for v in noises
-        ]
-        gram = np.block([[block(slice(None), slice(None)) for block in row] for row in blocks])
+        if n > _MOST_LANDMARKS or isinstance(noise, Dirac):
+            sources = self.landmarks(self.units.points, noise)
+            return self.units.targets(self.landmarks(self.values), sources), sources
+        kernel, values, all_rows = self.landmarks.kernel, self.values, slice(None)
+        pairs = [[expected_blocks(kernel, values, v, values, w) for w in noises] for v in noises]
+        gram = np.block([[pair(all_rows, all_rows) for pair in row] for row in pairs])
         triangle, pivots = pivoted_triangle(gram.copy(), _DEPENDENT)
         features = solve_triangular(triangle, gram[pivots], lower=True).T
-        return features[:n], features[n:]
+        return self.units.targets(features[:n], features[n:]), features[n:]
 
-    def outside(self, features: Array) -> float:
+    def outside(self, targets: Targets) -> float:
         """Return the mean part of k(y, y) that features do not see."""
-        return float((self.landmarks.kernel.diag(self.values) - (features**2).sum(axis=1)).mean())
+        return float((self.landmarks.kernel.diag(self.values) - (targets.values**2).sum(axis=1)).mean())
+
+    def loss(self, errors: Array, targets: Targets) -> float:
+        """Return the mean squared distance in the RKHS."""
+        return float((errors**2).sum(axis=1).mean()) + self.outside(targets)
 
     def loss_of_constant(self, noises: Sequence[Noise]) -> float:
-        """Return the leave-one-out score of the estimate that passes over x, without noise or with the best one."""
-        losses = []
-        for noise in (Dirac(), *noises):
-            targets, sources = self.with_noise(noise)
-            errors = constant_errors(sources.mean(axis=0), slice(None), targets, sources)
-            losses.append(float((errors**2).sum(axis=1).mean()) + self.outside(targets))
-        return min(losses)
+        """Return the leave-one-out score of the estimate that passes over x, with the best noise."""
+        choices = (self.with_noise(noise)[0] for noise in noises)
+        return min(self.loss(targets.constant_errors(), targets) for targets in choices)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class OutcomeFit:
-    """The best stack for the features of outcomes under one noise."""
+def best_fit(
+    dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]
+) -> tuple[OutcomeFeatures, Noise, Stack, float]:
+    """Return one of the choices, one of the noises, their stack and its leave-one-out score.
 
-    outcomes: OutcomeFeatures
-    noise: Noise
-    targets: Array
-    sources: Array
-    stack: Stack
-    loss: float
-    """The leave-one-out score on the rows that strengths and weights were chosen on."""
-
-    def loocv(self, dealt: DealtRows) -> float:
-        """Return the leave-one-out score on all rows."""
-        errors = self.stack.errors(dealt, self.targets, self.sources)
-        return float((errors**2).sum(axis=1).mean()) + self.outcomes.outside(self.targets)
-
-
-def outcome_fits(
-    ridges: Ridges, dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]
-) -> Iterator[OutcomeFit]:
-    """Yield fits to each of the choices, without noise and under some, on the features of ``ridges``."""
-    for noise in (Dirac(), *noises):
-        pairs = [outcomes.with_noise(noise) for outcomes in choices]
-        moved = moved_to(ridges, dealt, np.hstack([sources for _, sources in pairs]))
-        start = 0
-        for outcomes, (targets, sources) in zip(choices, pairs, strict=True):
-            part, start = slice(start, start + sources.shape[1]), start + sources.shape[1]
-            best = best_stack(parts_of(moved, part), dealt, targets, sources, np.ones(targets.shape[1]))
-            yield OutcomeFit(outcomes, noise, targets, sources, best.stack, best.loss + outcomes.outside(targets))
-
-
-def simplex_projections(weights: Array) -> Array:
-    """Return the nearest points of the simplex, shape (m, n): weights less a threshold, none below 0."""
-    ordered = -np.sort(-weights, axis=1)
-    thresholds = (np.cumsum(ordered, axis=1) - 1.0) / np.arange(1, weights.shape[1] + 1)
-    last = np.count_nonzero(ordered > thresholds, axis=1) - 1
-    return np.asarray(np.maximum(weights - thresholds[np.arange(len(weights)), last][:, None], 0.0))
+    They are the best by the rows that weights are chosen on; the score is over all rows that are kept.
+    """
+    fits = []
+    for noise, outcomes in product(noises, choices):
+        targets, sources = outcomes.with_noise(noise)
+        ridges = moved_to(outcomes.ridges, dealt, sources, targets.mean)
+        stack = best_stack(ridges, dealt, targets, np.ones(sources.shape[1]))
+        fits.append((stack.loss + outcomes.outside(targets), outcomes, noise, stack, targets))
+    _, outcomes, noise, stack, targets = min(fits, key=lambda fit: fit[0])
+    return outcomes, noise, stack, outcomes.loss(stack.errors(dealt, targets), targets)
 
 
 def rising_steps(weights: Array) -> Array:
@@ -134,17 +98,13 @@ def rising_steps(weights: Array) -> Array:
 
 
 def noisy_quantiles(values: Array, weights: Array, deviation: float, levels: Array) -> Array:
-    """Return quantiles of mixtures of normal distributions about sorted values, shape (m, levels), by halving."""
-    low = np.full((len(weights), len(levels)), values[0] - 10.0 * deviation)
-    high = np.full_like(low, values[-1] + 10.0 * deviation)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        reached = np.stack(
-            [
-                (weights * ndtr((middle[:, [j]] - values) / deviation)).sum(axis=1) >= level
-                for j, level in enumerate(levels)
-            ],
-            axis=1,
-        )
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return np.asarray((low + high) / 2.0)
+    """Return quantiles of mixtures of normal distributions about values, shape (m, levels)."""
+    shape = len(weights), len(levels)
+    places, ends = values / deviation, (values.min() / deviation - 10.0, values.max() / deviation + 10.0)
+
+    def above(points: Array) -> Array:
+        reached = ndtr(points.reshape(*shape, 1) - places)
+        return np.asarray((np.einsum("mln,mn->ml", reached, weights) - levels).ravel())
+
+    low, high = (np.full(shape[0] * shape[1], end) for end in ends)
+    return deviation * rising_roots(above, low, high).reshape(shape)

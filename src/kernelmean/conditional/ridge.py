@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -10,6 +11,7 @@ import numpy as np
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from .candidates import RegressionFeatures
+from .rows import FOLDS, DealtRows, Targets
 
 STRENGTHS = 10.0 ** np.arange(1.0, -8.0, -1.0)
 """λ in units of the largest eigenvalue of the sum of products of the features."""
@@ -25,6 +27,8 @@ class RidgeFits(Frozen):
     """
 
     features: RegressionFeatures
+    fold: int | None
+    """The fold whose rows the features were not learned from, None where they suit all rows."""
     center: Array
     axes: Array
     """V, shape (m, r)."""
@@ -32,93 +36,104 @@ class RidgeFits(Frozen):
     """s, shape (r,)."""
     moments: Array
     """Vᵀ Σ (φ_i - φ̄) y_i, shape (r, q)."""
-    mean: Array
-    """ȳ, shape (q,)."""
-    n_rows: int
+    units: Array | None = None
+    """The sums of the scores over units of rows, shape (units, r), where rows are not units themselves."""
     known: Array | None = field(default=None, metadata={"kept": False})
     """The scores of the rows of the fit, of few rows."""
 
-    @classmethod
-    def of(cls, features: RegressionFeatures, rows: Array, targets: Array) -> RidgeFits:
-        """Return the regressions of targets (n, q) on the features of scaled rows, which are added up in blocks."""
-        n, mean = len(rows), targets.mean(axis=0)
-        start, total, square, product = np.empty(0), np.array(0.0), np.array(0.0), np.array(0.0)
-        for block in slices(n, _BLOCK):
-            values = features(rows[block])
-            if not len(start):
-                start = values.mean(axis=0)  # near the centre, so that the sums lose no digits
-            values = values - start
-            total, square = total + values.sum(axis=0), square + values.T @ values
-            product = product + values.T @ (targets[block] - mean)
-        shift = total / n
-        spectrum, axes = np.linalg.eigh(square - n * np.outer(shift, shift))
-        rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
-        axes = axes[:, rank]
-        known = (values - shift) @ axes if n <= _BLOCK else None
-        return cls(features, start + shift, axes, spectrum[rank], axes.T @ product, mean, n, known)
+    @property
+    def share(self) -> float:
+        """How much it counts in predictions of its kind at new rows."""
+        return 1.0 if self.fold is None else 1.0 / FOLDS
 
-    def of_targets(self, rows: Array, targets: Array) -> RidgeFits:
-        """Return the regressions of other targets on the same features of the same rows."""
-        mean, moments = targets.mean(axis=0), np.zeros((len(self.values), targets.shape[1]))
-        for block in slices(len(rows), _BLOCK):
-            moments += self.scores_of(rows, block).T @ (targets[block] - mean)
-        return replace(self, moments=moments, mean=mean)
-
-    def part(self, targets: slice) -> RidgeFits:
-        """Return the regressions of some of the targets."""
-        return replace(self, moments=self.moments[:, targets], mean=self.mean[targets])
+    def places(self, folds: IntArray) -> IntArray:
+        """Return the places of the rows, given by their folds, that it predicts when they are left out."""
+        return np.flatnonzero((folds == self.fold) | (self.fold is None))
 
     def scores(self, rows: Array) -> Array:
         """Return the coordinates of scaled rows on the axes, shape (n, r)."""
         return np.asarray((self.features(rows) - self.center) @ self.axes)
 
-    def scores_of(self, rows: Array, some: slice | IntArray) -> Array:
+    def scores_of(self, dealt: DealtRows, some: slice | IntArray) -> Array:
         """Return the coordinates of some rows of the fit."""
-        return self.scores(rows[some]) if self.known is None else self.known[some]
+        return self.scores(dealt.rows[some]) if self.known is None or dealt.drawn else self.known[some]
+
+    def scores_of_units(self, dealt: DealtRows, some: slice) -> Array:
+        """Return the sums of the coordinates over some of the units."""
+        return self.scores_of(dealt, some) if self.units is None else self.units[some]
 
     def shrunk(self, chosen: IntArray) -> Array:
         """Return 1/(s + λ) for strengths by their numbers, shape (r, numbers)."""
         return np.asarray(1.0 / (self.values[:, None] + STRENGTHS[chosen] * self.values.max(initial=1e-300)))
 
-    def losses(self, scores: Array, targets: Array, sources: Array | None = None) -> Array:
+    def losses(self, scores: Array, targets: Targets) -> Array:
         """Return the sums of squared leave-one-out errors of rows of the fit, shape (strengths, q)."""
-        squares, found = scores**2, np.empty((len(STRENGTHS), targets.shape[1]))
+        squares, found = scores**2, np.empty((len(STRENGTHS), len(targets.mean)))
         for number in range(len(STRENGTHS)):
-            errors = self.errors(scores, targets, np.array([number]), sources, squares)
+            errors = self.errors(scores, targets, np.array([number]), squares)
             found[number] = np.einsum("nq,nq->q", errors, errors)
         return found
 
-    def errors(
-        self,
-        scores: Array,
-        targets: Array,
-        chosen: IntArray,
-        sources: Array | None = None,
-        squares: Array | None = None,
-    ) -> Array:
+    def errors(self, scores: Array, targets: Targets, chosen: IntArray, squares: Array | None = None) -> Array:
         """Return the leave-one-out errors of rows of the fit, shape (n, q): y_i minus the prediction without row i.
 
-        Each target has its own strength, or all have one; O(n r q) time. ``sources`` are what the fit is a mean of,
-        where they are not the targets: with noise added. A row's source is taken off the prediction by its leverage.
+        Each target has its own strength, or all have one; O(n r q) time. A row's source is taken off the prediction by
+        its leverage.
         """
         shrunk = self.shrunk(chosen)
-        leverage = 1.0 / self.n_rows + (scores**2 if squares is None else squares) @ shrunk
+        leverage = 1.0 / targets.n_rows + (scores**2 if squares is None else squares) @ shrunk
         kept = np.maximum(1.0 - leverage, _LEAST_KEPT)
         errors = scores @ (-shrunk * self.moments)
-        errors += (targets if sources is None else kept * targets + leverage * sources) - self.mean
+        errors += targets.sources + kept * (targets.values - targets.sources) - targets.mean
         errors /= kept
         return np.asarray(errors)
 
     def coefficients(self, chosen: IntArray) -> Array:
-        """Return the coefficients of the centred features, shape (m, q)."""
+        """Return the coefficients of the centred features in predictions, shape (m, q)."""
         return np.asarray(self.axes @ (self.moments * self.shrunk(chosen)))
 
-    def predict(self, rows: Array, chosen: IntArray) -> Array:
-        """Return the predictions at scaled rows, shape (n, q)."""
-        return np.asarray((self.features(rows) - self.center) @ self.coefficients(chosen) + self.mean)
+    def smoother(self, rows: Array, fitted: DealtRows, chosen: IntArray) -> Array:
+        """Return how much every unit of the fit counts in these predictions of the first target, (rows, units)."""
+        shrunk = self.scores(rows) * self.shrunk(chosen[:1])[:, 0]
+        return np.asarray(shrunk @ self.scores_of_units(fitted, slice(None)).T)
 
-    def smoother(self, rows: Array, fitted: Array, chosen: IntArray) -> Array:
-        """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n); rows sum to 1."""
-        return np.asarray(
-            (self.scores(rows) * self.shrunk(chosen)[:, 0]) @ self.scores_of(fitted, slice(None)).T + 1.0 / self.n_rows
-        )
+
+Ridges = tuple[RidgeFits, ...]
+Kind = tuple[RegressionFeatures, int | None]
+"""Features, with the fold that they were not learned from."""
+
+
+def ridges_of(kinds: Sequence[Kind], blocks: Iterable[tuple[Array, Array]], mean: Array) -> Ridges:
+    """Return the regressions of targets with a mean on features of some kinds, from blocks of rows and targets."""
+    starts, firsts, sums = dict[int, Array](), dict[int, Array | None](), dict[int, Array]()
+    for rows, targets in blocks:
+        for number, (features, _) in enumerate(kinds):
+            values = features(rows)
+            firsts[number] = None if number in firsts else values
+            if number not in sums:  # a start near the centre, so that the sums lose no digits
+                starts[number], sums[number] = values.mean(axis=0), np.array(0.0)
+            table = np.ones((len(rows), 1 + values.shape[1] + len(mean)))
+            np.subtract(values, starts[number], out=table[:, 1 : -len(mean)])
+            np.subtract(targets, mean, out=table[:, -len(mean) :])
+            sums[number] = sums[number] + table.T @ table
+    return tuple(_fits(kind, starts[k], sums[k], firsts[k]) for k, kind in enumerate(kinds))
+
+
+def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, mean: Array) -> Ridges:
+    """Return the regressions of other targets of the units, shape (units, q), with a mean, on the same features."""
+    moments = [np.zeros((len(each.values), len(mean))) for each in ridges]
+    for block in slices(len(targets), _BLOCK):
+        for number, ridge in enumerate(ridges):
+            moments[number] += ridge.scores_of_units(dealt, block).T @ (targets[block] - mean)
+    return tuple(replace(ridge, moments=own) for ridge, own in zip(ridges, moments, strict=True))
+
+
+def _fits(kind: Kind, start: Array, sums: Array, first: Array | None) -> RidgeFits:
+    """Return regressions from sums of products of 1, features from a start and targets, and features of few rows."""
+    n, end = sums[0, 0], 1 + len(start)
+    shift = sums[0, 1:end] / n
+    spectrum, axes = np.linalg.eigh(sums[1:end, 1:end] - n * np.outer(shift, shift))
+    rank = spectrum > _NEGLIGIBLE * max(spectrum[-1], np.finfo(float).tiny)
+    axes, center = axes[:, rank], start + shift
+    known = None if first is None else (first - center) @ axes
+    return RidgeFits(*kind, center, axes, spectrum[rank], axes.T @ sums[1:end, end:], known=known)

@@ -48,20 +48,19 @@ def gaussian_features(rows: Array, width: float, rank: int) -> GaussianFeatures:
 class Basis(Frozen):
     """Orthonormal functions of the rows, with their eigenvalues, the largest 1."""
 
-    name: str
     functions: Array
     """Shape (n, r), with mean 0."""
     values: Array
     """Shape (r,), ascending."""
 
     @classmethod
-    def of(cls, name: str, columns: Array) -> Basis:
+    def of(cls, columns: Array) -> Basis:
         """Return the principal components of columns."""
         centered = columns - columns.mean(axis=0)
         values, axes = np.linalg.eigh(centered.T @ centered)
         kept = values > _LEAST * max(values[-1], np.finfo(float).tiny)
         values, axes = values[kept], axes[:, kept]
-        return cls(name, centered @ (axes / np.sqrt(values)), values / values[-1:].max(initial=1e-300))
+        return cls(centered @ (axes / np.sqrt(values)), values / values[-1:].max(initial=1e-300))
 
 
 @final
@@ -82,46 +81,63 @@ class Smoothed(Frozen):
 class Smoother(Frozen):
     """Regressions on one table Z: lines, curves of every column, surfaces at three widths, products of degree 2."""
 
-    bases: tuple[Basis, ...]
+    strata: tuple[IntArray, ...]
+    """The rows of every stratum, which has regressions of its own."""
+    bases: tuple[tuple[Basis, ...], ...]
 
     @classmethod
-    def of(cls, Z: Array) -> Smoother:
-        """Return the bases that the rows can bear; O(n r² d) time for r at most 250 functions."""
-        (n, d), rows = Z.shape, scaled(Z)
-        features: list[RegressionFeatures] = [PlainColumns()]
-        knots = int(min(_MOST_CURVE, max(6, n / (3 * d))))
-        if d > 1 and d * knots <= n / 2.5:
-            features += [curves(rows, width, knots) for width in _CURVES]
-        if d <= _MOST_RADIAL:
-            rank = int(min(max(n / 5, 20), 60 + n / 25, _MOST_FUNCTIONS, n))
-            median, widths = typical_distance(rows), _WIDTHS if d > 1 else _WIDTHS_OF_ONE
-            features += surfaces(gaussian_features(rows, median * widths[-1], rank).points, median, widths)
-        if d > 1 and d * (d + 3) <= min(n, 1000):
-            features.append(Quadratic())
-        return cls(tuple(Basis.of(each.name, each(rows)) for each in features))
+    def of(cls, Z: Array, strata: tuple[IntArray, ...] | None = None) -> Smoother:
+        """Return the bases that the rows of every stratum can bear; all rows are one if there are none."""
+        strata = strata or (np.arange(len(Z)),)
+        return cls(strata, tuple(_bases(Z[rows]) for rows in strata))
 
     def __call__(self, targets: Array, *, leave_out: bool = False) -> Smoothed:
         """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own.
 
         Leave-one-out errors, if they are asked for, are exact for these: residuals by 1 - leverage.
         """
-        n = len(targets)
-        centered = targets - targets.mean(axis=0)
-        squares = np.einsum("nq,nq->q", centered, centered)
-        plain = squares * n / (n - 1.0) ** 2
-        fits = [_errors(basis, centered, squares) for basis in self.bases]
-        best = np.stack([errors.min(axis=0) for errors in fits])
-        residuals, freedom = centered.copy(), np.ones(targets.shape[1])
-        leverage = np.full(targets.shape, 1.0 / n) if leave_out else None
-        for number, (basis, errors) in enumerate(zip(self.bases, fits, strict=True)):
-            here = np.flatnonzero((best.argmin(axis=0) == number) & (best.min(axis=0) < plain))
-            strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
-            shares = basis.values[:, None] / (basis.values[:, None] + strengths)
-            residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
-            freedom[here] += shares.sum(axis=0)
-            if leverage is not None and len(here):
-                leverage[:, here] += basis.functions**2 @ shares
-        return Smoothed(residuals, freedom, None if leverage is None else residuals / np.maximum(1 - leverage, _LEAST))
+        residuals, leverage, freedom = np.empty(targets.shape), np.zeros(targets.shape), np.zeros(targets.shape[1])
+        for rows, bases in zip(self.strata, self.bases, strict=True):
+            residuals[rows], taken, own = _smoothed(bases, targets[rows], leave_out)
+            freedom += taken
+            leverage[rows] = own
+        return Smoothed(residuals, freedom, residuals / np.maximum(1.0 - leverage, _LEAST) if leave_out else None)
+
+
+def _bases(Z: Array) -> tuple[Basis, ...]:
+    """Return the bases that some rows can bear; O(n r² d) time for r at most 250 functions."""
+    (n, d), rows = Z.shape, scaled(Z)
+    features: list[RegressionFeatures] = [PlainColumns()]
+    knots = int(min(_MOST_CURVE, max(6, n / (3 * d))))
+    if d > 1 and d * knots <= n / 2.5:
+        features += [curves(rows, width, knots) for width in _CURVES]
+    if d <= _MOST_RADIAL:
+        rank = int(min(max(n / 5, 20), 60 + n / 25, _MOST_FUNCTIONS, n))
+        median, widths = typical_distance(rows), _WIDTHS if d > 1 else _WIDTHS_OF_ONE
+        features += surfaces(gaussian_features(rows, median * widths[-1], rank).points, median, widths)
+    if d > 1 and d * (d + 3) <= min(n, 1000):
+        features.append(Quadratic())
+    return tuple(Basis.of(each(rows)) for each in features)
+
+
+def _smoothed(bases: tuple[Basis, ...], targets: Array, leave_out: bool) -> tuple[Array, Array, Array]:
+    """Return what bases leave of targets, degrees of freedom, and the leverage of every row where it is asked for."""
+    n = len(targets)
+    centered = targets - targets.mean(axis=0)
+    squares = np.einsum("nq,nq->q", centered, centered)
+    plain = squares * n / max(n - 1.0, 1.0) ** 2
+    fits = [_errors(basis, centered, squares) for basis in bases]
+    best = np.argmin([plain, *(errors.min(axis=0) for errors in fits)], axis=0)
+    residuals, freedom, leverage = centered.copy(), np.ones(targets.shape[1]), np.full(targets.shape, 1.0 / n)
+    for number, (basis, errors) in enumerate(zip(bases, fits, strict=True), start=1):
+        here = np.flatnonzero(best == number)
+        strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
+        shares = basis.values[:, None] / (basis.values[:, None] + strengths)
+        residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
+        freedom[here] += shares.sum(axis=0)
+        if leave_out and len(here):
+            leverage[:, here] += basis.functions**2 @ shares
+    return residuals, freedom, leverage
 
 
 def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
@@ -133,31 +149,3 @@ def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
     errors = np.maximum(left, 0.0) / n / (np.maximum(1.0 - freedom / n, 0.01) ** 2)[:, None]
     errors[freedom > _MOST_FREEDOM * n] = np.inf
     return np.asarray(errors)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class StratifiedSmoother(Frozen):
-    """A smoother for every stratum of rows."""
-
-    strata: tuple[IntArray, ...]
-    smoothers: tuple[Smoother, ...]
-
-    @classmethod
-    def of(cls, Z: Array, strata: tuple[IntArray, ...]) -> StratifiedSmoother:
-        """Return smoothers of the rows of every stratum."""
-        return cls(strata, tuple(Smoother.of(Z[rows]) for rows in strata))
-
-    def __call__(self, targets: Array, *, leave_out: bool = False) -> Smoothed:
-        """Return what is left; degrees of freedom are added up."""
-        parts = [
-            smoother(targets[rows], leave_out=leave_out)
-            for rows, smoother in zip(self.strata, self.smoothers, strict=True)
-        ]
-        residuals, errors = np.empty((2, *targets.shape))
-        for rows, part in zip(self.strata, parts, strict=True):
-            residuals[rows] = part.residuals
-            if part.left_out is not None:
-                errors[rows] = part.left_out
-        freedom = np.sum([part.freedom for part in parts], axis=0)
-        return Smoothed(residuals, freedom, errors if leave_out else None)

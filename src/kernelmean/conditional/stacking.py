@@ -1,240 +1,154 @@
 """Regressions of several kinds, stacked by their exact leave-one-out errors: the core of conditional means.
 
-Stacked regression: Breiman (1996). Gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
+Stacked regression: Breiman (1996). Features that are learned come from the rows of other folds, so that leaving out a
+row needs no new ones; gradients that learned axes follow: Hristache, Juditsky, Polzehl & Spokoiny (2001).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
-from .candidates import RegressionFeatures
-from .learned import DealtRows, Ridges
-from .ridge import STRENGTHS, RidgeFits
+from ..core.simplex_qp import lightest_mixtures
+from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
+from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
+from .rows import FOLDS, DealtRows, Targets
 
-_CHOOSING, _BLOCK, _STEPS, _GAIN = 500, 4096, 500, 1e-4
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class StackedKind(Frozen):
-    """One kind of regression: a ridge, or one for every fold, whose features were learned from the other folds."""
-
-    ridges: tuple[RidgeFits, ...]
-    chosen: IntArray
-    """The number of the strength of every target, shape (q,)."""
-
-    @property
-    def features(self) -> RegressionFeatures:
-        """The features, of the first fold where they were learned."""
-        return self.ridges[0].features
-
-    def predict(self, rows: Array) -> Array:
-        """Return the predictions at scaled rows, shape (n, q): the mean over folds."""
-        return np.asarray(sum(ridge.predict(rows, self.chosen) for ridge in self.ridges) / len(self.ridges))
-
-    def smoother(self, rows: Array, fitted: Array) -> Array:
-        """Return how much every row of the fit counts in the predictions, shape (rows, n), of the first target."""
-        return np.asarray(sum(r.smoother(rows, fitted, self.chosen[:1]) for r in self.ridges) / len(self.ridges))
-
-    def errors(self, dealt: DealtRows, some: slice | IntArray, targets: Array, sources: Array | None) -> Array:
-        """Return the leave-one-out errors of some rows of the fit, shape (rows, q)."""
-        some = np.arange(len(targets))[some]
-        found = np.empty((len(some), targets.shape[1]))
-        for ridge, here in zip(self.ridges, _by_fold(self.ridges, dealt.folds[some]), strict=True):
-            rows = some[here]
-            scores = ridge.scores_of(dealt.rows, rows)
-            found[here] = ridge.errors(scores, targets[rows], self.chosen, None if sources is None else sources[rows])
-        return found
+_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class ScaledColumns(Frozen):
-    """Columns about their means, in units of their deviations; constant ones are left out."""
+def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
+    """Return the features of all kinds of regression; learned ones for every fold."""
+    rows = dealt.rows
+    n, d = rows.shape
+    if n < 4 or not d:
+        return []
+    found: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
+    for fold in range(FOLDS) if d > 1 and n >= 8 else ():
+        others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
+        x, y = rows[others], targets[others]
+        found.append((learned_axes(x, y), fold))
+        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, fine=True)]
+    return found
 
-    center: Array
-    scale: Array
-    varying: IntArray
-    """The numbers of the columns that vary."""
 
-    @classmethod
-    def of(cls, Z: Array) -> ScaledColumns:
-        """Return the scaling of a table."""
-        varying = np.flatnonzero(np.ptp(Z, axis=0) > 1e-12 * np.abs(Z).max(axis=0))
-        columns = Z[:, varying]
-        return cls(columns.mean(axis=0), columns.std(axis=0), varying)
+def _rank(n: int) -> int:
+    """Return how many landmarks n rows get."""
+    return min(_RANK, 40 + n // 5)
 
-    @classmethod
-    def none(cls, Z: Array) -> ScaledColumns:
-        """Return what leaves a table as it is."""
-        d = Z.shape[1]
-        return cls(np.zeros(d), np.ones(d), np.arange(d))
 
-    def __call__(self, Z: Array) -> Array:
-        """Return scaled rows, shape (n, columns that vary)."""
-        return np.asarray((Z[:, self.varying] - self.center) / self.scale)
+def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Array:
+    """Return the coefficients of a ridge regression, each target with its best strength."""
+    every = Targets.of(targets)
+    (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
+    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
+
+
+def learned_axes(rows: Array, targets: Array) -> Radial:
+    """Return a kernel on axes that are stretched by how much the targets change along them."""
+    d = rows.shape[1]
+    axes = np.eye(d)
+    for _ in range(_ROUNDS):
+        kind = Radial(GaussianFeatures.of(1.4 * np.sqrt(d), rows[:_FIRST_RANK] @ axes), axes, "first fit")
+        values, vectors = np.linalg.eigh(kind.moment(rows, _first_fit(kind, rows, targets)))
+        stretch = np.sqrt(np.maximum(values, 0.0))
+        if not stretch.any():
+            break
+        axes = vectors * (stretch * np.sqrt(d / (stretch**2).sum()))
+    return Radial(GaussianFeatures.of(np.sqrt(d), rows[: _rank(len(rows))] @ axes), axes, "learned axes")
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Stack(Frozen):
-    """Regressions of several kinds with their weights, the constant last."""
+    """Regressions of several kinds with their strengths and weights; of a kind that was learned, one for every fold."""
 
-    kinds: tuple[StackedKind, ...]
+    ridges: Ridges
+    chosen: IntArray
+    """The numbers of the strengths, shape (ridges, q)."""
     weights: Array
-    """Shape (kinds + 1, q); columns sum to 1."""
+    """Those of their kinds, shape (ridges + 1, q), the constant last."""
     mean: Array
     """Of the targets, shape (q,)."""
     limits: Array
     """The least and the largest of every column of the fit, shape (2, d)."""
+    loss: float
+    """The mean squared leave-one-out error at the rows that it was chosen on, all targets together."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The kinds in words, in the order of the weights."""
-        return (*(kind.features.name for kind in self.kinds), "constant")
+    def _used(self) -> list[tuple[RidgeFits, IntArray, Array]]:
+        """Return the regressions that count, with their strengths and weights."""
+        every = zip(self.ridges, self.chosen, self.weights, strict=False)
+        return [(ridge, chosen, weights) for ridge, chosen, weights in every if weights.any()]
 
     def predict(self, rows: Array) -> Array:
-        """Return the predictions at scaled rows, shape (n, q)."""
-        found = np.empty((len(rows), len(self.mean)))
+        """Return the predictions at scaled rows, shape (n, q); of a kind for every fold, the mean over folds."""
+        found = np.tile(self.mean, (len(rows), 1))
         for block in slices(len(rows), _BLOCK):
-            found[block] = self.weights[-1] * self.mean
-            for kind, weights in zip(self.kinds, self.weights, strict=False):
-                if weights.any():
-                    here = rows[block] if kind.features.extrapolates else np.clip(rows[block], *self.limits)
-                    found[block] += weights * kind.predict(here)
+            within = np.clip(rows[block], *self.limits)
+            for ridge, chosen, weights in self._used():
+                here = rows[block] if ridge.features.extrapolates else within
+                centered = ridge.features(here) - ridge.center
+                found[block] += ridge.share * weights * (centered @ ridge.coefficients(chosen))
         return found
 
-    def smoother(self, rows: Array, fitted: Array) -> Array:
-        """Return how much every row of the fit counts in predictions at scaled rows, shape (rows, n).
+    def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
+        """Return how much units of the fit, with some shares of its rows, count in predictions at scaled rows.
 
-        For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit they are those at the
-        limits of the columns: weights that went on along lines would be those of no distribution.
+        Shape (rows, units). For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit
+        they are those at the limits of the columns: weights that went on along lines would be those of no distribution.
         """
-        within = np.clip(rows, *self.limits)
-        found = np.full((len(rows), len(fitted)), self.weights[-1, 0] / len(fitted))
-        for kind, weights in zip(self.kinds, self.weights, strict=False):
-            if weights[0]:
-                found += weights[0] * kind.smoother(within, fitted)
+        within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
+        for ridge, chosen, weights in self._used():
+            found += ridge.share * weights[0] * ridge.smoother(within, fitted, chosen)
         return found
 
-    def errors(self, dealt: DealtRows, targets: Array, sources: Array | None = None) -> Array:
-        """Return the leave-one-out errors of all rows of the fit, shape (n, q)."""
-        found = np.empty(targets.shape)
-        for block in slices(len(targets), _BLOCK):
-            found[block] = self.weights[-1] * constant_errors(self.mean, block, targets, sources)
-            for kind, weights in zip(self.kinds, self.weights, strict=False):
-                if weights.any():
-                    found[block] += weights * kind.errors(dealt, block, targets, sources)
+    def errors(self, dealt: DealtRows, targets: Targets) -> Array:
+        """Return the leave-one-out errors of all dealt rows, shape (n, q)."""
+        found = self.weights[-1] * targets.constant_errors()
+        for block in slices(len(found), _BLOCK):
+            for ridge, chosen, weights in self._used():
+                here = block.start + ridge.places(dealt.folds[block])
+                found[here] += weights * ridge.errors(ridge.scores_of(dealt, here), targets.at(here), chosen)
         return found
 
 
-def parts_of(ridges: Ridges, targets: slice) -> Ridges:
-    """Return the regressions of some of the targets."""
-    return tuple(tuple(each.part(targets) for each in kind) for kind in ridges)
-
-
-def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array) -> Ridges:
-    """Return the regressions of other targets on the same features."""
-    return tuple(tuple(each.of_targets(dealt.rows, targets) for each in kind) for kind in ridges)
-
-
-def r2_of(residuals: Array, targets: Array) -> Array:
+def r2_of(residuals: Array, targets: Targets) -> Array:
     """Return one minus the leave-one-out squared errors over those of the mean, shape (q,); 0 for constant targets."""
-    total = (constant_errors(targets.mean(axis=0), slice(None), targets) ** 2).sum(axis=0)
+    total = (targets.constant_errors() ** 2).sum(axis=0)
     varies = total > 0.0
     return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
 
 
-def constant_errors(mean: Array, some: slice | IntArray, targets: Array, sources: Array | None = None) -> Array:
-    """Return the leave-one-out errors of the mean of the sources at some rows, shape (rows, q)."""
-    n, left = len(targets), targets if sources is None else sources
-    return np.asarray(targets[some] - (n * mean - left[some]) / (n - 1.0))
-
-
-class ChosenStack(NamedTuple):
-    """A stack, and its mean squared error at the rows that it was chosen on, all targets together."""
-
-    stack: Stack
-    loss: float
-
-
-def best_stack(
-    ridges: Ridges,
-    dealt: DealtRows,
-    targets: Array,
-    sources: Array | None = None,
-    shares: Array | None = None,
-) -> ChosenStack:
+def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
     ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
     it, each target has its own.
     """
-    some, q = dealt.first(_CHOOSING), targets.shape[1]
-    mean = (targets if sources is None else sources).mean(axis=0)
-    kinds = [_best_strengths(kind, dealt, some, targets, sources, shares) for kind in ridges]
-    errors = [kind.errors(dealt, some, targets, sources) for kind in kinds]
-    errors.append(constant_errors(mean, some, targets, sources))
-    by_target = np.stack([each.T for each in errors], axis=1)
+    some, q = dealt.order[:_CHOOSING], len(targets.mean)
+    names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
+    kinds = [names.index(ridge.features.name) for ridge in ridges]
+    parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
+    scores = [ridge.scores_of(dealt, some[here]) for ridge, here in parts]
+    losses = np.zeros((len(names), len(STRENGTHS), q))
+    for kind, (ridge, here), own in zip(kinds, parts, scores, strict=True):
+        losses[kind] += ridge.losses(own, targets.at(some[here]))
+    if shares is not None:
+        losses = np.repeat((losses @ shares)[:, :, None], q, axis=2)
+    chosen = np.argmin(losses, axis=1)[kinds]
+    errors = np.empty((len(names) + 1, len(some), q))
+    errors[-1] = targets.at(some).constant_errors()
+    for kind, (ridge, here), own, numbers in zip(kinds, parts, scores, chosen, strict=True):
+        errors[kind, here] = ridge.errors(own, targets.at(some[here]), numbers)
+    by_target = errors.transpose(2, 0, 1)
     grams = by_target @ np.swapaxes(by_target, 1, 2)
     if shares is not None:
         grams = np.tensordot(shares, grams, axes=1)[None]
-    weights = _simplex_weights(grams)
+    weights = lightest_mixtures(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
-    limits = np.stack([dealt.rows.min(axis=0), dealt.rows.max(axis=0)])
-    return ChosenStack(Stack(tuple(kinds), np.repeat(weights, q // weights.shape[1], axis=1), mean, limits), loss)
-
-
-def _by_fold(ridges: Sequence[RidgeFits], folds: IntArray) -> list[IntArray]:
-    """Return the places of the rows that each ridge is for: all for one, those of its fold for several."""
-    return [np.flatnonzero(folds % len(ridges) == fold) for fold in range(len(ridges))]
-
-
-def _best_strengths(
-    ridges: tuple[RidgeFits, ...],
-    dealt: DealtRows,
-    some: IntArray,
-    targets: Array,
-    sources: Array | None,
-    shares: Array | None,
-) -> StackedKind:
-    """Return a kind with the strength of every target, or one for all, that has the smallest leave-one-out error."""
-    loss = np.zeros((len(STRENGTHS), targets.shape[1]))
-    for ridge, here in zip(ridges, _by_fold(ridges, dealt.folds[some]), strict=True):
-        rows = some[here]
-        loss += ridge.losses(
-            ridge.scores_of(dealt.rows, rows), targets[rows], None if sources is None else sources[rows]
-        )
-    if shares is not None:
-        loss = np.repeat((loss @ shares)[:, None], targets.shape[1], axis=1)
-    return StackedKind(ridges, np.argmin(loss, axis=0))
-
-
-def _simplex_weights(grams: Array) -> Array:
-    """Return minimizers of wᵀ G w on the simplex for many G at once, shape (kinds, problems): steps between corners.
-
-    It ends when no step could gain more than 1e-4 of the error of the best kind, for any G.
-    """
-    problems = np.arange(len(grams))
-    diagonal = np.diagonal(grams, 0, 1, 2)
-    best = np.argmin(diagonal, axis=1)
-    weights, slopes = np.zeros(diagonal.shape), grams[problems, best].copy()
-    weights[problems, best] = 1.0
-    enough = _GAIN * diagonal.min(axis=1)
-    for _ in range(_STEPS):
-        into, out = np.argmin(slopes, axis=1), np.argmax(np.where(weights > 0.0, slopes, -np.inf), axis=1)
-        gain = slopes[problems, out] - slopes[problems, into]
-        if (gain <= enough).all():
-            break
-        bend = diagonal[problems, out] + diagonal[problems, into] - 2.0 * grams[problems, out, into]
-        step = np.minimum(weights[problems, out], gain / np.maximum(bend, np.finfo(float).tiny))
-        weights[problems, into] += step
-        weights[problems, out] -= step
-        slopes += step[:, None] * (grams[problems, into] - grams[problems, out])
-    return np.asarray(weights.T)
+    weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
+    return Stack(ridges, chosen, weights, targets.mean, dealt.limits, loss)

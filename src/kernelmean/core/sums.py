@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -9,8 +10,11 @@ import scipy.fft
 from scipy.sparse import csr_array
 
 from .array import Array, IntArray, as_float64, is_foreign, like, namespace, slices, to_numpy
+from .cached import cached_property
 
 _PIECE = 32
+_UNITS_OF_A_RUN = 64
+"""The groups of one size that are worth a product of matrices, on average."""
 _TRANSFORMED = 32
 """Rows whose transforms are ordered by frequency at a time."""
 
@@ -39,12 +43,30 @@ class RowGroups:
     def sums(self, values: Any) -> Any:
         """Return the sums of columns (k, n) over every group, shape (k, groups)."""
         if not is_foreign(values):
-            weighted = values if self.weights is None else values * self.weights
-            return np.add.reduceat(weighted, self.starts, axis=1)
+            return self._added(values if self.weights is None else values * self.weights)
         xp = namespace(values)
         padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
         pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
         return xp.sum(pieces, axis=-1) @ self._member
+
+    def _added(self, values: Array) -> Array:
+        """Return the sums over every group; groups of one size in a run are rows of matrices, which is much faster."""
+        if len(self.starts) == self.n:
+            return values
+        if _UNITS_OF_A_RUN * len(self._runs) > len(self.starts):
+            return np.add.reduceat(values, self.starts, axis=1)
+        sums = np.empty((len(values), len(self.starts)))
+        for rows, groups, size in self._runs:
+            np.matmul(values[:, rows].reshape(len(values), -1, size), np.ones(size), out=sums[:, groups])
+        return sums
+
+    @cached_property
+    def _runs(self) -> list[tuple[slice, slice, int]]:
+        """Neighboring groups of one size: their rows, these groups, and their size."""
+        ends = np.append(self.starts, self.n)
+        sizes = np.diff(ends)
+        edges = np.flatnonzero(np.diff(sizes, prepend=0, append=0)).tolist()
+        return [(slice(ends[a], ends[b]), slice(a, b), int(sizes[a])) for a, b in pairwise(edges)]
 
     def sums_at(self, places: Any, table: Array) -> Array:
         """Return the sums of the rows of a table with the numbers ``places`` over every group, shape (groups, k)."""

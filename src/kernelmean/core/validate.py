@@ -171,6 +171,14 @@ def on_host(X: Any) -> Any:
     return to_numpy(X)
 
 
+def name_columns(estimator: Any, names: Sequence[str], *, named: bool) -> None:
+    """Set the attributes of an estimator that scikit-learn keeps about the columns of a fit."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    estimator.n_features_in_ = len(names)
+    if named:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
 def names_in(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns that an estimator was fitted to, None if they had none."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -209,6 +217,11 @@ _WITH_ROWS = ("__len__", "__array__", "__dataframe__", "__arrow_c_stream__")
 """What arrays, data frames and lists have, one or the other."""
 
 
+def holds_rows(X: Any) -> bool:
+    """Return whether an object is like an array, a data frame or a list."""
+    return any(hasattr(type(X), each) for each in _WITH_ROWS)
+
+
 def check_has_rows(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a function, a query that has not run or nothing was passed instead of rows."""
     if X is None or isinstance(X, int | float | np.number):
@@ -220,7 +233,7 @@ def check_has_rows(X: Any, name: str) -> None:
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
         raise TypeError(f"{name} is {path!r}, and this takes rows; pass kernelmean.tables.read_table({path!r})")
-    if isinstance(X, set | frozenset) or not any(hasattr(type(X), each) for each in _WITH_ROWS):
+    if isinstance(X, set | frozenset) or not holds_rows(X):
         call = "; pass what it returns" if callable(X) else ": an array or a data frame"
         raise TypeError(f"{name} is a {type(X).__name__}, and this takes rows{call}")
 

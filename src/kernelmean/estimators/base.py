@@ -17,7 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, as_host, like, mean_of
 from ..core.frozen import FrozenAttributes
 from ..core.table import Table
-from ..core.validate import check_positive, check_positive_number, check_spread, check_varying, names_in, validated
+from ..core.validate import (
+    check_positive,
+    check_positive_number,
+    check_spread,
+    check_varying,
+    name_columns,
+    names_in,
+    validated,
+)
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
@@ -239,10 +247,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
 
     def name_columns(self, names: Sequence[str], *, named: bool = True) -> None:
         """Set the attributes that scikit-learn keeps about the columns of a fit."""
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = len(names)
-        if named:
-            self.feature_names_in_ = np.array(names, dtype=object)
+        name_columns(self, names, named=named)
 
     @abstractmethod
     def _estimate(self, X: Array) -> None:

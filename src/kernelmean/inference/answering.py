@@ -13,7 +13,7 @@ from ..plan.plan import DEFAULT, Plan, RemotePlan
 from ..tables import limits
 from ..tables.batchwise import measured, to_be_held
 from ..tables.read import check_apart, hold, is_in_memory, read
-from ..tables.source import READER, UNNAMED, Source
+from ..tables.source import READER, UNNAMED, Source, refuse_dropped
 from .bins.answering import binned_test
 from .bins.reading import Held
 from .bins.request import BY_SCHEME, BinnedTest, Reason
@@ -79,12 +79,8 @@ def _check_series(data: Sequence[Any], request: Request, plan: Any) -> None:
 
 def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:
     """Return a source, or raise if it leaves out rows whose partners stay."""
-    if source.missing == "drop" and (kind in (Pairs, JointIndependence) or request.design.paired):
-        raise ValueError(
-            f"{source.source} leaves out rows with blank cells, and row i of X and row i of Y are one observation; "
-            "leave missing= out, and remove the same rows from both beforehand"
-        )
-    return source
+    together = kind in (Pairs, JointIndependence) or request.design.paired
+    return refuse_dropped(source) if together else source
 
 
 def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:

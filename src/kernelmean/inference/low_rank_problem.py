@@ -67,7 +67,7 @@ class Factored:
 
     @cached_property
     def _diagonals(self) -> tuple[Array, Array]:
-        return _diagonals(self.left), _diagonals(self.right)
+        return diagonals(self.left), diagonals(self.right)
 
     @property
     def shared(self) -> list[SharedRows]:
@@ -138,7 +138,7 @@ def _together(spans: Sequence[tuple[slice, ...]]) -> list[list[int]]:
     return groups
 
 
-def _diagonals(factors: Sequence[Factor]) -> Array:
+def diagonals(factors: Sequence[Factor]) -> Array:
     """Return the diagonals of Aᵀ diag(w) A, shape (count, n); rows A that are shared are squared once."""
     found = np.zeros((len(factors), factors[0].rows.shape[1]))
     for numbers in by_rows(factors):

@@ -109,10 +109,12 @@ def standardized(values: Array) -> Array:
     >>> standardized(np.full((1, 60), 0.1)).any()
     np.False_
     """
-    centered = values - values.mean(axis=-1, keepdims=True)
-    deviation = np.sqrt(np.square(centered).mean(axis=-1, keepdims=True))
+    found = values - values.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.einsum("...p,...p->...", found, found) / values.shape[-1])[..., None]
     varies = (np.ptp(values, axis=-1, keepdims=True) > 0.0) & (deviation > 0.0)
-    return np.asarray(np.divide(centered, deviation, out=np.zeros_like(centered), where=varies))
+    np.divide(found, deviation, out=found, where=varies)
+    found[~varies[..., 0]] = 0.0
+    return found
 
 
 def max_t(values: Array) -> Array:
@@ -207,7 +209,10 @@ class Null:
     @property
     def snapped(self) -> Array:
         """Return the values; those of a row that differ only by rounding are made equal."""
-        return np.stack([snapped(*row) for row in zip(self.values, self.tolerance, strict=True)])
+        found = np.empty_like(self.values)
+        for row, *own in zip(found, self.values, self.tolerance.tolist(), strict=True):
+            row[:] = snapped(*own)
+        return found
 
     @property
     def pvalues(self) -> Array:
@@ -231,7 +236,8 @@ def snapped(values: Array, tolerance: float) -> Array:
     """Make values equal that differ only by rounding: those connected by a chain of steps up to the tolerance."""
     order = np.argsort(values)
     ascending = values[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(ascending) > tolerance]))
-    equal = np.empty_like(values)
-    equal[order] = np.repeat(ascending[first], np.diff(np.append(first, len(values))))
+    tied = np.flatnonzero(np.diff(ascending) <= tolerance)
+    first = np.maximum.accumulate(np.where(np.diff(tied, prepend=-2) > 1, tied, 0))  # where each chain begins
+    equal = values.copy()
+    equal[order[tied + 1]] = ascending[first]
     return equal

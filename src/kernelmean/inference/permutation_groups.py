@@ -85,7 +85,11 @@ class Rotations:
         left, right = problem.index
         linear = self.correlations(rows[0][left], rows[1][right])
         diagonals = problem.left.diagonal(rows[0])[left], problem.right.diagonal(rows[1])[right]
-        return problem.centered_sums(raw, linear, self.correlations(*diagonals), rows)
+        return problem.centered_sums(raw, linear, self.of_diagonals(problem, *diagonals), rows)
+
+    def of_diagonals(self, problem: Problem, left: Array, right: Array) -> Array:
+        """Return the sums over the diagonals of centered matrices, shape (m, count), if the statistic needs them."""
+        return self.correlations(left, right) if problem.statistic.of_diagonal else np.empty((len(left), 0))
 
     def turned(self, values: IntArray) -> IntArray:
         """Return values (n,) under all rotations, shape (order, n); values beyond the n-th stay in place, too."""
@@ -107,7 +111,7 @@ class Rotations:
             own, other = left[part], right if len(right) == 1 else right[part]
             spectra = np.conj(self.spectra(own))
             for some in slices(len(orders), max(1, rows // len(own))):
-                moved = other[:, orders[some]]
+                moved = other.take(orders[some], axis=1)
                 found[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
                 found[part, some] += (own[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
         return found.reshape(len(left), len(orders) * self.order)

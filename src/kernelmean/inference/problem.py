@@ -131,10 +131,12 @@ class KernelSide(Side):
     """Whether the points are a copy that may be overwritten."""
 
     def __post_init__(self) -> None:
-        if not self.shifts:
+        if not self.shifts and self.explicit:  # coordinates are centered as they are
+            object.__setattr__(self, "shifts", (0.0,) * self.count)
+        elif not self.shifts:
             rows = take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
             shifts = (0.0 if isinstance(own, Coordinates) else mean_of(own(rows, rows)) for own in self.kernels)
-            object.__setattr__(self, "shifts", tuple(shifts))  # coordinates are centered as they are
+            object.__setattr__(self, "shifts", tuple(shifts))
 
     @property
     def n(self) -> int:

@@ -235,6 +235,7 @@ class Product(Combined):
 AxisProfile = Callable[[Array], Array]
 _STRIPS = 4  # of a tile on a device
 _CHUNK = 2**15  # numbers at a time: an axis's scratch values then stay in the cache
+_AXES_OF_ALL, _RARE = 3, 8  # the axes of all pairs, and the share of these that are left where they are listed
 
 
 class Separable(Blockwise, Stationary):
@@ -273,9 +274,30 @@ def _product_over_axes(X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> A
 
 @_product_over_axes.numpy
 def _(X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> Array:
-    gram = np.ones((len(X), len(Y)))
+    gram, first, rest = np.ones((len(X), len(Y))), slice(_AXES_OF_ALL), slice(_AXES_OF_ALL, None)
     for rows in slices(len(X), max(1, _CHUNK // max(1, len(Y)))):
-        for axis, profile in enumerate(profiles):
-            gap = X[rows, axis, None] - Y[:, axis]
-            gram[rows] *= profile(np.abs(gap, out=gap))
+        part = gram[rows]
+        _multiply(part, X[rows, first], Y[:, first], profiles[first])
+        if len(profiles) > _AXES_OF_ALL:
+            multiply = _multiply_listed if _RARE * np.count_nonzero(part != 0.0) < part.size else _multiply
+            multiply(part, X[rows, rest], Y[:, rest], profiles[rest])
     return gram
+
+
+def _multiply(gram: Array, X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> None:
+    """Multiply by the profiles of some axes, in place."""
+    for axis, profile in enumerate(profiles):
+        gap = X[:, axis, None] - Y[:, axis]
+        gram *= profile(np.abs(gap, out=gap))
+
+
+def _multiply_listed(gram: Array, X: Array, Y: Array, profiles: Sequence[AxisProfile]) -> None:
+    """Do the same where a product is not 0 yet: profiles that vanish beyond a distance leave few."""
+    row, column = np.divmod(np.flatnonzero(gram != 0.0), gram.shape[1])
+    left = gram[row, column]
+    gram[:] = 0.0
+    for axis, profile in enumerate(profiles):
+        left *= profile(np.abs(X[row, axis] - Y[column, axis]))
+        kept = left != 0.0
+        row, column, left = row[kept], column[kept], left[kept]
+    gram[row, column] = left

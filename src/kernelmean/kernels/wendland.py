@@ -64,7 +64,9 @@ class Wendland(WithBandwidth, Separable):
 
 def _hat(radius: float, gap: Array) -> Array:
     """Return (1 - r)_+."""
-    return positive_part(radius - gap) / radius
+    found = positive_part(radius - gap)
+    found /= radius
+    return found
 
 
 def _smooth_hat(radius: float, gap: Array) -> Array:

@@ -12,7 +12,7 @@ from ..core.table import Frame, Table
 from ..core.words import listed
 from ..inference import AdjustedDifference, AdjustedResult, ConditionalResult, Design, ci_test
 from ..inference.given import adjusted_test
-from ..inference.given.mixed import crossed, strata_and_numbers, tables_of
+from ..inference.given.rows import crossed, strata_and_numbers, tables_of
 from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
 from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode

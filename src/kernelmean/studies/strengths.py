@@ -8,11 +8,9 @@ import numpy as np
 
 from ..core.array import RngLike
 from ..estimators import KME
-from ..inference import Resampling
-from ..inference.adaptive.many_kernels import in_parts
 from ..inference.explain import DependenceSize, PairSubject, effect_size
-from ..inference.null import Null
-from ..inference.questions import Pairs
+from ..inference.problem import KernelSide
+from ..inference.products import unbiased_hsic
 from ..inference.request import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT
@@ -36,14 +34,12 @@ class Strengths:
 
     def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the strengths of several pairs."""
-        ordered = [tuple(sorted(pair, key=self._encoded.names.index)) for pair in pairs]
-        alone = [(name, name) for name in dict.fromkeys(name for pair in ordered for name in pair)]
-        found = dict(zip([*alone, *ordered], self._unbiased_hsic([*alone, *ordered]), strict=True))
-        scales = [np.sqrt(max(found[a, a], 0.0) * max(found[b, b], 0.0)) for a, b in ordered]
-        return [
-            min(found[pair] / float(scale), 1.0) if scale > 0.0 else 0.0
-            for pair, scale in zip(ordered, scales, strict=True)
-        ]
+        places = {name: place for place, name in enumerate(dict.fromkeys(name for pair in pairs for name in pair))}
+        (points,) = self._encoded.points()
+        found = unbiased_hsic(KernelSide(points, tuple(self._kernel(name, points.shape[1]) for name in places)))
+        scales = np.sqrt(np.maximum(np.diag(found), 0.0))
+        shares = np.divide(found, scale := np.outer(scales, scales), out=np.zeros_like(found), where=scale > 0.0)
+        return [min(float(shares[places[a], places[b]]), 1.0) for a, b in pairs]
 
     def interval(self, a: str, b: str, rng: RngLike) -> tuple[float, float] | None:
         """Return an approximate 95 % confidence interval for the strength of a pair; None if a column hardly varies.
@@ -56,18 +52,6 @@ class Strengths:
         found = effect_size(subject, n_resamples=_DRAWS, rng=rng)
         assert isinstance(found, DependenceSize), "that is what pairs have"
         return found.alignment.low, found.alignment.high
-
-    def _unbiased_hsic(self, pairs: Sequence[tuple[str, ...]]) -> list[float]:
-        """Return only the observed statistics, by the scheme that suits the size."""
-        (points,) = self._encoded.points()
-        kernels = {a: self._kernel(a, points.shape[1]) for a, b in pairs if a == b}
-
-        def over(part: Sequence[tuple[Kernel, ...]], how: Resampling) -> Null:
-            return Pairs(points, points).null(part, "u", how)
-
-        how = Resampling.of(n_resamples=1, rng=0)
-        null = in_parts(over, [tuple(kernels[name] for name in pair) for pair in pairs], how)
-        return [float(value) for value in null.values[:, 0]]
 
     def _kernel(self, name: str, width: int) -> Kernel:
         """Return the kernel of a column on rows of all columns, which variances of noisy cells may follow."""

@@ -8,7 +8,7 @@ import pickle
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -20,7 +20,7 @@ from ..core.table import Frame, Table
 from .datasets import BUILT_IN
 from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
 from .read import check_apart, is_path, read
-from .source import Source, joined
+from .source import Source, joined, refuse_dropped
 
 
 def to_be_held(*tables: Any) -> bool:
@@ -97,6 +97,23 @@ def readable(source: Any, *, frames: bool = False) -> Iterator[Any]:
         if not spooled.rows:
             raise ValueError(f"{source.source} has no rows")
         yield replace(_read_from(source, spooled, frames), n_rows=spooled.rows, _once=None)
+
+
+@contextmanager
+def paired(first: Any, second: Any, names: tuple[str, str]) -> Iterator[tuple[Source, Source]]:
+    """Yield sources of two tables, row i of both being one observation, that can be read again.
+
+    Raises
+    ------
+    ValueError
+        When both are the same iterator, or one leaves out rows with blank cells.
+    """
+    check_apart(first, second)
+    with ExitStack() as opened:
+        sources = [refuse_dropped(read(table)) for table in (first, second)]
+        called = [own.titled(name) if own.titleless else own for own, name in zip(sources, names, strict=True)]
+        one, other = (opened.enter_context(readable(own)) for own in called)
+        yield one, other
 
 
 @final

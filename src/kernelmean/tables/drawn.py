@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
 from typing import final
 
 import numpy as np
 
-from ..core.array import IntArray
+from ..core.array import Array, IntArray
 from ..core.table import Frame
 from .shuffle import hashed
 from .source import joined
@@ -36,7 +39,7 @@ class Drawn:
 
     def __init__(self, rows: int, seed: int, first: int = 0) -> None:
         self._most, self._first = rows, first
-        self._key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
+        self._seed = seed
         self._frame: Frame | None = None
         self.seen = 0
         self._hashes: IntArray = np.empty(0, dtype=np.uint64)
@@ -47,7 +50,7 @@ class Drawn:
         start = self._first + self.seen
         numbers = np.arange(start, start + len(frame))
         self.seen += len(frame)
-        hashes = hashed(numbers.astype(np.uint64) ^ self._key)
+        hashes = hashes_of(start, len(frame), self._seed)
         full = len(self._hashes) >= self._most
         candidates = np.flatnonzero(hashes < self._hashes.max()) if full else np.arange(len(hashes))
         if len(candidates):
@@ -72,6 +75,52 @@ class Drawn:
         if self._frame is None:
             raise RuntimeError("no rows were added; tables without rows are refused before")
         return self._frame
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What one pass over rows of numbers keeps: how many there are, moments, limits, and all rows or some, drawn."""
+
+    n: int
+    mean: Array
+    variance: Array
+    limits: Array
+    """The least and the largest of every column, shape (2, d)."""
+    rows: Array
+    """All of them, in their order, or those drawn, in random order."""
+    hashes: IntArray
+    """Of the numbers of these rows."""
+
+    @classmethod
+    def of(cls, batches: Iterable[Array], most: int, few: int, seed: int) -> Overview:
+        """Keep up to ``most`` rows; of more, draw the ``few`` whose numbers have the smallest hashes.
+
+        These depend on the seed, never on the batches. Moments of columns too large for their squares are infinite.
+        """
+        rest = iter(batches)
+        first = next(rest)
+        n, start, rows, hashes = 0, first.mean(axis=0), list[Array](), list[IntArray]()
+        total, squares, limits = np.zeros_like(start), np.zeros_like(start), np.stack([start, start])
+        for batch in chain([first], rest):
+            with np.errstate(over="ignore"):
+                total, squares = total + (batch - start).sum(axis=0), squares + ((batch - start) ** 2).sum(axis=0)
+            limits = np.stack([np.minimum(limits[0], batch.min(axis=0)), np.maximum(limits[1], batch.max(axis=0))])
+            rows.append(batch)
+            hashes.append(hashes_of(n, len(batch), seed))
+            n += len(batch)
+            if n > most:
+                best = np.argsort(every := np.concatenate(hashes), kind="stable")[:few]
+                rows, hashes = [np.concatenate(rows)[best]], [every[best]]
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = np.maximum(squares / n - (total / n) ** 2, 0.0)
+        return cls(n, start + total / n, variance, limits, np.concatenate(rows), np.concatenate(hashes))
+
+
+def hashes_of(start: int, rows: int, seed: int) -> IntArray:
+    """Return the hashes of the numbers of consecutive rows."""
+    key = np.random.default_rng([seed, 17]).integers(0, 2**64, dtype=np.uint64)
+    return hashed(np.arange(start, start + rows).astype(np.uint64) ^ key)
 
 
 @final

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.array import Array, slices
 from ..core.cells import column_name
 from ..core.table import Frame, Table, as_frame, as_table, named_frame, to_frame
-from ..core.validate import check_integer, refuse_sparse
+from ..core.validate import check_integer, holds_rows, refuse_sparse
 from ..core.words import listed, refuse
 from .datasets import BUILT_IN
 from .files import PARQUET, ending, import_arrow
@@ -42,7 +42,8 @@ def read(
         One of: a file of any kind that :func:`kernelmean.tables.read_table` reads; a folder of Parquet files, which are
         read in the order of their names, or a list of such files; the name of a built-in table; a table in memory,
         which is a source of one batch; a dask array or data frame; a ``pyarrow.RecordBatchReader``; or an iterable of
-        arrays or data frames. Readers and iterators can be read only once.
+        arrays or data frames. Readers and iterators can be read only once; a list, and an object whose ``__iter__``
+        starts from the beginning, any number of times.
     columns, drop : iterables of str
         The columns to use (None: all), and those of them to leave out.
     missing : {"error", "drop"}
@@ -133,7 +134,7 @@ def _is_dask(source: Any) -> bool:
 
 
 def _are_batches(source: Any) -> bool:
-    if hasattr(source, "__next__"):
+    if hasattr(source, "__next__") or (hasattr(type(source), "__iter__") and not holds_rows(source)):
         return True
     several = isinstance(source, list | tuple) and bool(source)
     return several and (hasattr(source[0], "num_columns") or np.ndim(source[0]) == 2)  # Arrow tables have no ndim
@@ -223,7 +224,11 @@ class _Partitions:
     """The parts of a dask table, each computed when its turn comes, any number of times."""
 
     def __init__(self, table: Any) -> None:
-        self._parts = table.rechunk({1: -1}).to_delayed().ravel() if hasattr(table, "rechunk") else table.to_delayed()
+        if hasattr(table, "rechunk"):
+            table = table[:, None] if table.ndim == 1 else table
+            self._parts = table.rechunk({1: -1}).to_delayed().ravel()
+        else:
+            self._parts = table.to_delayed()
 
     def __iter__(self) -> Iterator[Any]:
         computed = (part.compute() for part in self._parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, final
@@ -165,6 +165,59 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
         rest = [batch[missing:]] if len(batch) > missing else []
         missing -= len(head[-1])
     return np.concatenate(head) if head else None, chain(rest, batches)
+
+
+def in_blocks(batches: Iterable[Array], rows: int) -> Iterator[Array]:
+    """Yield the rows of batches of any size in blocks of one size; the last one may be shorter."""
+    parts: list[Array] = []
+    missing = rows
+    for batch in batches:
+        while len(batch):
+            part, batch = batch[:missing], batch[missing:]  # noqa: PLW2901
+            parts.append(part)
+            missing -= len(part)
+            if not missing:
+                yield np.concatenate(parts)
+                parts, missing = [], rows
+    if parts:
+        yield np.concatenate(parts)
+
+
+def side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: tuple[Any, Any]) -> Iterator[Array]:
+    """Yield the columns of two sources, whose rows are passed, side by side, in batches of any size both can give.
+
+    Raises
+    ------
+    ValueError
+        When they have different numbers of rows.
+    """
+    firsts, others = rows
+    for batch in firsts:
+        head, others = split_rows(others, len(batch))
+        if head is None or len(head) < len(batch):
+            raise unequal(*sources)
+        yield np.hstack([batch, head])
+    if next(others, None) is not None:
+        raise unequal(*sources)
+
+
+def unequal(first: Any, second: Any) -> ValueError:
+    """Return the error for sources whose rows belong together but differ in number."""
+    rows = (f" ({own.n_rows:,})" if own.n_rows else "" for own in (first, second))
+    one, other = (own.source + many for own, many in zip((first, second), rows, strict=True))
+    return ValueError(
+        f"{one} and {other} have different numbers of rows; row i of X and row i of Y must be one observation"
+    )
+
+
+def refuse_dropped(source: Source) -> Source:
+    """Return a source, or raise if it leaves out rows whose partners in another one stay."""
+    if source.missing == "drop":
+        raise ValueError(
+            f"{source.source} leaves out rows with blank cells, and row i of X and row i of Y are one observation; "
+            "leave missing= out, and remove the same rows from both beforehand"
+        )
+    return source
 
 
 def in_step(first: Iterator[Frame], second: Iterator[Frame]) -> Iterator[tuple[Frame, Frame]]:

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernelmean as km
-from kernelmean.conditional.outcomes import noisy_quantiles, rising_steps, simplex_projections
+from kernelmean.conditional.outcomes import noisy_quantiles, rising_steps
 from kernelmean.kernels import Gaussian, Laplacian, Polynomial
 from kernelmean.noise import Dirac, Normal
 
@@ -40,8 +40,8 @@ def test_the_leave_one_out_score_is_that_of_fits_without_the_row(estimator, abou
     model.fit(X, y)
     points = model.points_
     assert np.allclose(points[:, 0], y) != about_mean
-    ((ridge,),) = (kind.ridges for kind in model.stack_.kinds)
-    number = int(model.stack_.kinds[0].chosen[0])
+    (ridge,) = model.stack_.ridges
+    number = int(model.stack_.chosen[0, 0])
     penalty = 1.0 / ridge.shrunk(np.array([number]))[0, 0] - ridge.values[0]
     features = ridge.features(X) - ridge.center
     share = model.stack_.weights[0, 0]
@@ -131,15 +131,24 @@ def test_weights_become_probabilities():
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(5, 30))
     weights += (1.0 - weights.sum(axis=1, keepdims=True)) / 30
-    for found in (simplex_projections(weights), rising_steps(weights)):
-        assert (found >= 0).all()
-        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    found = rising_steps(weights)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
     given = rng.dirichlet(np.ones(30), size=3)
-    np.testing.assert_allclose(simplex_projections(given), given, atol=1e-12)
     np.testing.assert_allclose(rising_steps(given), given, atol=1e-12)
-    projected = simplex_projections(weights)
-    for other in rng.dirichlet(np.ones(30), size=50):  # no point of the simplex is nearer
-        assert (((other - weights) ** 2).sum(axis=1) >= ((projected - weights) ** 2).sum(axis=1)).all()
+
+
+def test_probabilities_of_several_outcomes_are_the_nearest_ones():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(150, 2))
+    Y = np.column_stack([X[:, 0], X[:, 1] ** 2]) + 0.2 * rng.normal(size=(150, 2))
+    model = km.ConditionalMean(about_mean=False).fit(X, Y)
+    weights, found = model.weights(X[:5]), model.probabilities(X[:5])
+    assert (weights < 0).any()
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    for other in rng.dirichlet(np.ones(150), size=50):
+        assert (((other - weights) ** 2).sum(axis=1) >= ((found - weights) ** 2).sum(axis=1)).all()
 
 
 def test_samples_and_densities_follow_the_row():
@@ -252,7 +261,7 @@ def test_a_constant_column_of_outcomes_is_predicted():
         (lambda X, y: km.ConditionalMean(Polynomial(2), about_mean=True).fit(X, y), "no kernel of differences"),
         (lambda X, y: km.ConditionalMean(noise_x=Normal(1.0)).fit(X, y), "pass kernel_x="),
         (lambda X, y: km.ConditionalMean(kernel_x="gaussian").fit(X, y), "pass a kernel such as"),
-        (lambda X, y: km.ConditionalMean().fit(X, y[:-1]), "one outcome for each row"),
+        (lambda X, y: km.ConditionalMean().fit(X, y[:-1]), r"X \(30\) and y \(29\) have different numbers of rows"),
         (lambda X, y: km.ConditionalMean().fit(X, np.ones(len(X))), "y"),
         (lambda X, y: km.ConditionalMean().fit(X, np.where(y > 0, np.nan, y)), "y"),
         (lambda X, y: km.ConditionalMean().fit(X, np.array(["a"] * len(X))), "y"),

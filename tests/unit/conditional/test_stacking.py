@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kernelmean.conditional.candidates import Curves, GaussianFeatures, PlainColumns, Quadratic, Radial, candidates
-from kernelmean.conditional.learned import DealtRows, learned_axes, learned_curves, ridges_of
-from kernelmean.conditional.ridge import STRENGTHS, RidgeFits
-from kernelmean.conditional.stacking import ScaledColumns, Stack, best_stack, r2_of
+from kernelmean.conditional.ridge import STRENGTHS, ridges_of
+from kernelmean.conditional.rows import DealtRows, ScaledColumns, Targets
+from kernelmean.conditional.stacking import Stack, best_stack, kinds_of, learned_axes, r2_of
 
 
 @dataclass
@@ -26,18 +26,33 @@ class Fit:
 
     @property
     def names(self):
-        return self.stack.names
+        return [*(ridge.features.name for ridge in self.stack.ridges), "constant"]
 
     def predict(self, Z):
         return self.stack.predict(self.scaling(Z))
 
 
+def scaled(Z):
+    varying = np.flatnonzero(np.ptp(Z, axis=0))
+    return ScaledColumns(Z[:, varying].mean(axis=0), Z[:, varying].std(axis=0), varying)
+
+
+def ridges(dealt, targets, kinds=None):
+    kinds = kinds_of(dealt, targets) if kinds is None else kinds
+    return ridges_of(kinds, [(dealt.rows, targets)], targets.mean(axis=0))
+
+
+def ridge_of(features, rows, targets):
+    return ridges_of([(features, None)], [(rows, targets)], targets.mean(axis=0))[0]
+
+
 def stacked(Z, targets, rng=0):
-    scaling = ScaledColumns.of(Z)
+    scaling = scaled(Z)
     dealt = DealtRows.of(scaling(Z), targets, np.random.default_rng(rng))
-    stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
-    residuals = stack.errors(dealt, targets)
-    return Fit(stack, scaling, residuals, r2_of(residuals, targets))
+    every = Targets.of(targets)
+    stack = best_stack(ridges(dealt, targets), dealt, every)
+    residuals = stack.errors(dealt, every)
+    return Fit(stack, scaling, residuals, r2_of(residuals, every))
 
 
 def _data(n, d, seed=0):
@@ -63,9 +78,9 @@ def test_leave_one_out_errors_are_those_of_fits_without_the_row(name):
     Z, rng = _data(30, 3)
     targets = np.column_stack([np.sin(Z[:, 0]), Z[:, 1] * Z[:, 2]]) + 0.1 * rng.normal(size=(30, 2)) + 1e3
     candidate = next(each for each in candidates(Z, Z[:12]) if each.name == name)
-    ridge = RidgeFits.of(candidate, Z, targets)
+    ridge = ridge_of(candidate, Z, targets)
     chosen = np.array([2, 4])
-    errors = ridge.errors(ridge.scores(Z), targets, chosen)
+    errors = ridge.errors(ridge.scores(Z), Targets.of(targets), chosen)
     expected = [_refitted(ridge, candidate(Z) - candidate(Z).mean(axis=0), targets, chosen, i) for i in range(30)]
     np.testing.assert_allclose(errors, expected, rtol=0, atol=1e-10 * 1e3)
 
@@ -74,12 +89,18 @@ def test_the_errors_of_a_stack_are_the_weighted_errors_of_its_kinds_and_its_weig
     Z, rng = _data(120, 2)
     targets = np.column_stack([Z[:, 0], np.sin(3 * Z[:, 1]), rng.normal(size=120)]) + 0.2 * rng.normal(size=(120, 3))
     fit = stacked(Z, targets)
-    np.testing.assert_allclose(fit.weights.sum(axis=0), 1.0)
-    assert (fit.weights >= 0).all()
     dealt = DealtRows.of(fit.scaling(Z), targets, np.random.default_rng(0))
-    each = [kind.errors(dealt, slice(None), targets, None) for kind in fit.stack.kinds]
-    each.append((targets - targets.mean(axis=0)) * 120 / 119)
-    np.testing.assert_allclose(fit.residuals, np.einsum("kq,knq->nq", fit.weights, each), atol=1e-12)
+    kinds = {}
+    for ridge, chosen, weights in zip(fit.stack.ridges, fit.stack.chosen, fit.weights, strict=False):
+        errors, kept = kinds.setdefault(ridge.features.name, (np.empty(targets.shape), weights))
+        here = np.flatnonzero(dealt.folds == ridge.fold) if ridge.fold is not None else np.arange(120)
+        errors[here] = ridge.errors(ridge.scores(dealt.rows[here]), Targets.of(targets).at(here), chosen)
+        assert (kept == weights).all()  # those of a kind, for every fold
+    kinds["constant"] = ((targets - targets.mean(axis=0)) * 120 / 119, fit.weights[-1])
+    each, weights = (np.stack(part) for part in zip(*kinds.values(), strict=True))
+    np.testing.assert_allclose(weights.sum(axis=0), 1.0)
+    assert (weights >= 0).all()
+    np.testing.assert_allclose(fit.residuals, np.einsum("kq,knq->nq", weights, each), atol=1e-12)
     best = np.min([(errors**2).sum(axis=0) for errors in each], axis=0)
     assert ((fit.residuals**2).sum(axis=0) <= best * (1 + 1e-9)).all()
     assert fit.r2[0] > 0.9
@@ -96,10 +117,11 @@ def test_errors_of_a_stack_are_those_of_refits_of_all_kinds_without_the_row():
     for i in (0, 7, 23):
         rest = np.arange(n) != i
         prediction = fit.weights[-1, 0] * targets[rest].mean()
-        for kind, weight in zip(fit.stack.kinds, fit.weights[:, 0], strict=False):
-            ridge = kind.ridges[dealt.folds[i] % len(kind.ridges)]
+        for ridge, chosen, weight in zip(fit.stack.ridges, fit.stack.chosen, fit.weights[:, 0], strict=False):
+            if ridge.fold not in (None, dealt.folds[i]):
+                continue
             features = ridge.features(dealt.rows) - ridge.center
-            error = _refitted(ridge, features, targets, kind.chosen, i)
+            error = _refitted(ridge, features, targets, chosen, i)
             prediction += weight * (targets[i, 0] - error[0])
         assert abs(targets[i, 0] - prediction - fit.residuals[i, 0]) < 1e-9
 
@@ -132,9 +154,10 @@ def test_learned_axes_and_curves_point_where_the_target_changes():
     Z, _ = _data(300, 4)
     axes = learned_axes(Z, np.sin(Z[:, :1])).axes
     assert np.abs(axes[0]).max() > 5 * np.abs(axes[1:]).max()
-    (curves,) = learned_curves(Z, np.sin(4 * Z[:, :1]))
-    factors = curves.factors
-    assert factors[0] > 3 * factors[1:].max()
+    targets = np.sin(4 * Z[:, :1])
+    learned = [each for each, _ in kinds_of(DealtRows.of(Z, targets, np.random.default_rng(0)), targets)]
+    for curves in (each for each in learned if each.name == "additive, learned"):
+        assert curves.factors[0] > 3 * curves.factors[1:].max()
 
 
 def test_gradients_are_those_of_finite_differences():
@@ -187,20 +210,21 @@ def test_all_targets_can_share_strengths_and_weights():
     Z, rng = _data(80, 2)
     targets = np.column_stack([np.sin(Z[:, 0]), rng.normal(size=80)])
     dealt = DealtRows.of(Z, targets, rng)
-    stack = best_stack(ridges_of(dealt, targets), dealt, targets, None, np.array([1.0, 0.0])).stack
+    stack = best_stack(ridges(dealt, targets), dealt, Targets.of(targets), np.array([1.0, 0.0]))
     assert (stack.weights == stack.weights[:, :1]).all()
-    assert all(len(set(kind.chosen.tolist())) == 1 for kind in stack.kinds)
-    alone = best_stack(ridges_of(dealt, targets[:, :1]), dealt, targets[:, :1]).stack
-    assert alone.names == stack.names
+    assert (stack.chosen == stack.chosen[:, :1]).all()
+    kinds = [(ridge.features, ridge.fold) for ridge in stack.ridges]
+    alone = best_stack(ridges(dealt, targets[:, :1], kinds), dealt, Targets.of(targets[:, :1]))
+    np.testing.assert_allclose(alone.weights, stack.weights[:, :1], atol=0.01)
 
 
 def test_a_smoother_gives_the_predictions():
     Z, rng = _data(60, 2)
     targets = np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(60, 1))
     dealt = DealtRows.of(Z, targets, rng)
-    stack = best_stack(ridges_of(dealt, targets), dealt, targets).stack
+    stack = best_stack(ridges(dealt, targets), dealt, Targets.of(targets))
     new = 2.0 * rng.normal(size=(9, 2))
-    weights = stack.smoother(new, Z)
+    weights = stack.smoother(new, dealt, np.full(60, 1.0 / 60))
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     within = np.clip(new, Z.min(axis=0), Z.max(axis=0))
     assert (within != new).any()
@@ -211,10 +235,10 @@ def test_sources_are_left_out_instead_of_targets():
     Z, rng = _data(25, 2)
     targets, sources = rng.normal(size=(2, 25, 2))
     features = Quadratic()
-    ridge = RidgeFits.of(features, Z, sources)
-    chosen = np.array([1, 3])
-    fitted = targets - ridge.errors(ridge.scores(Z), targets, chosen, sources)
-    alone = sources - ridge.errors(ridge.scores(Z), sources, chosen)
+    ridge = ridge_of(features, Z, sources)
+    chosen, mean = np.array([1, 3]), sources.mean(axis=0)
+    fitted = targets - ridge.errors(ridge.scores(Z), Targets(targets, sources, mean, 25), chosen)
+    alone = sources - ridge.errors(ridge.scores(Z), Targets.of(sources), chosen)
     np.testing.assert_allclose(fitted, alone, atol=1e-12)
 
 
@@ -244,5 +268,6 @@ def test_rows_beyond_a_block_are_added_up():
     targets = np.sin(Z[:, :1]) + 0.1 * rng.normal(size=(5000, 1))
     candidate = candidates(Z[:100], Z[:50])[-1]
     features = candidate(Z) - candidate(Z).mean(axis=0)
-    ridge = RidgeFits.of(candidate, Z, targets)
+    blocks = ((Z[start : start + 700], targets[start : start + 700]) for start in range(0, 5000, 700))
+    (ridge,) = ridges_of([(candidate, None)], blocks, targets.mean(axis=0))
     np.testing.assert_allclose((ridge.axes * ridge.values) @ ridge.axes.T, features.T @ features, atol=1e-8)

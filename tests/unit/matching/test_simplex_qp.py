@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import nnls
 
 from kernelmean.core import solve_simplex_qp
+from kernelmean.core.simplex_qp import lightest_mixtures
 
 
 def value(G, c, w):
@@ -80,3 +81,16 @@ def test_an_indefinite_matrix_still_ends_at_a_stationary_point_or_raises():
 def test_numbers_that_are_none_are_refused():
     with pytest.raises(ValueError, match="linear holds"):
         solve_simplex_qp(np.eye(2), np.array([1.0, np.nan]))
+
+
+def test_many_problems_at_once_come_near_the_minimum() -> None:
+    rng = np.random.default_rng(0)
+    roots = rng.normal(size=(20, 5, 4)) * rng.uniform(0.5, 2.0, size=(20, 5, 1))
+    grams = roots @ np.swapaxes(roots, 1, 2)
+    weights = lightest_mixtures(grams)
+    assert (weights >= 0.0).all()
+    np.testing.assert_allclose(weights.sum(axis=0), 1.0)
+    for G, w in zip(grams, weights.T, strict=True):
+        best = solve_simplex_qp(2.0 * G, np.zeros(5))
+        least = best @ G @ best
+        assert least - 1e-12 <= w @ G @ w <= least + 2e-4 * G.diagonal().min()

@@ -126,3 +126,21 @@ def test_what_is_wrong_with_other_sources_is_said(files):
     FRAME.assign(d="x").to_parquet(files / "text.parquet")
     with pytest.raises(TypeError, match="not numbers"):
         list(km.read(files / "text.parquet"))
+
+
+def test_an_object_that_starts_again_is_read_any_number_of_times():
+    class Halves:
+        def __iter__(self):
+            return iter([X[:40], X[40:]])
+
+    batches = km.read(Halves())
+    for _ in range(3):
+        np.testing.assert_array_equal(rows_of(batches), X)
+    assert km.KME().fit(Halves()).embedding_.shape == (100, 3)
+    with pytest.raises(TypeError, match="a function"):
+        km.KME().fit(lambda: iter([X]))
+
+
+def test_dask_arrays_of_one_axis_are_a_column():
+    dask = pytest.importorskip("dask.array")
+    np.testing.assert_array_equal(rows_of(km.read(dask.from_array(X[:, 0], chunks=30))), X[:, :1])

@@ -11,8 +11,9 @@ import pytest
 import kernelmean as km
 from kernelmean.tables import Encoding
 from kernelmean.tables.columns.scan import TableScan
-from kernelmean.tables.drawn import Drawn
+from kernelmean.tables.drawn import Drawn, Overview
 from kernelmean.tables.prefetch import ahead
+from kernelmean.tables.source import in_blocks
 
 TABLE = pd.DataFrame({"a": np.arange(500.0), "c": [f"k{i % 7}" for i in range(500)]})
 
@@ -32,6 +33,31 @@ def test_drawn_rows_depend_on_the_seed_and_never_on_the_batches(size: int) -> No
     assert drawn(3) == reference.frame.row_numbers().tolist()
     assert len(set(drawn(3))) == 40
     assert drawn(3) != drawn(4)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 500])
+def test_rows_come_in_blocks_of_one_size_however_many_a_batch_has(size: int) -> None:
+    X = np.arange(1000.0).reshape(500, 2)
+    batches = [X[:3], X[3:3], X[3:200], X[200:]]
+    blocks = list(in_blocks(batches, size))
+    assert [len(block) for block in blocks] == [size] * (500 // size) + [500 % size] * (500 % size > 0)
+    np.testing.assert_array_equal(np.concatenate(blocks), X)
+
+
+@pytest.mark.parametrize("size", [7, 64, 500])
+def test_one_pass_keeps_moments_limits_and_rows_drawn_like_others(size: int) -> None:
+    X = np.random.default_rng(0).normal(size=(500, 2)) * [1.0, 1e-3] + [1e6, 0.0]
+    every = Overview.of(in_blocks([X], size), 500, 40, 3)
+    np.testing.assert_array_equal(every.rows, X)
+    some = Overview.of(in_blocks([X], size), 499, 40, 3)
+    drawn = Drawn(40, 3)
+    drawn.add(next(km.read(TABLE).frames()))
+    np.testing.assert_array_equal(some.rows, X[drawn.numbers])
+    for one in (every, some):
+        assert one.n == 500
+        np.testing.assert_allclose(one.mean, X.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(one.variance, X.var(axis=0), rtol=1e-9)
+        np.testing.assert_array_equal(one.limits, [X.min(axis=0), X.max(axis=0)])
 
 
 def test_every_row_is_drawn_as_often_as_any_other() -> None:

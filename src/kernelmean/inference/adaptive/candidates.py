@@ -157,7 +157,7 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
 def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:
     """Return the views of a variable side by side, and the kernel of every member on its columns."""
     rows = source.drawn(UNIT_ROWS, rng)
-    views = {name: View.of(name, source, rows)(source) for name in dict.fromkeys(own.view for own in members)}
+    views = {name: View.fitted(name, source, rows)[1] for name in dict.fromkeys(own.view for own in members)}
     ends = np.cumsum([0, *(view.shape[1] for view in views.values())]).tolist()
     places = dict(zip(views, map(range, ends, ends[1:]), strict=False))
     kernels: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places[own.view]),)) for own in members]

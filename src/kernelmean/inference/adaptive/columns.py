@@ -27,7 +27,9 @@ from ...core.array import (
     rounded,
     row_lengths,
     scaled_by,
+    slices,
 )
+from ...core.cached import cached_property
 from ...kernels.bandwidth import median_bandwidth
 from .spectrum import decomposed
 
@@ -47,11 +49,13 @@ def row_order(points: Array) -> IntArray:
 
 def put_back(columns: Array, order: IntArray) -> None:
     """Move the entries of columns (D, n), whose rows have this order, in place to where the rows came from."""
-    ranks, moved = np.argsort(order), np.empty(len(order))
-    for column in columns:
-        column[:] = np.take(column, ranks, out=moved, mode="clip")
+    ranks = np.argsort(order)
+    for part in slices(len(columns), _MOVED):
+        columns[part] = columns[part].take(ranks, axis=1)
 
 
+_MOVED = 16
+"""Columns that are moved at a time."""
 _LEAST_SPREAD = 1e-8
 """The least spread, as a share of the farthest value of a column: below it, squares of outliers would overflow."""
 _FARTHEST = 2.0 / _LEAST_SPREAD
@@ -186,7 +190,9 @@ class Products:
     def __call__(self, table: Array) -> Array:
         """Return the products."""
         first, second = np.triu_indices(table.shape[1], 1)
-        return pairwise_products(table, first, second) - like(self.means, table)
+        products = pairwise_products(table, first, second)
+        products -= like(self.means, table)
+        return products
 
 
 @final
@@ -244,12 +250,18 @@ class Bends:
 
     n: int
 
+    @cached_property
+    def _curves(self) -> Array:
+        """The curves of all whole and half ranks from 0 to n, shape (3, 2n + 1)."""
+        turned = np.array(_BENDS)[:, None] * (np.arange(2 * self.n + 1) / 2 - 0.5) % (2.0 * self.n)
+        return np.asarray(np.cos(np.minimum(turned, 2.0 * self.n - turned) * (np.pi / self.n)))
+
     def __call__(self, table: Array) -> Array:
         """Return the curves, those of one k for all columns side by side."""
-        xp, turn = namespace(table), 2.0 * self.n
-        turned = [xp.remainder(k * (table - 0.5), turn) for k in _BENDS]
-        curves = xp.stack([xp.cos(xp.minimum(own, turn - own) * (np.pi / self.n)) for own in turned], axis=1)
-        return xp.reshape(curves, (table.shape[0], -1))
+        xp, (n, dim) = namespace(table), table.shape
+        places = xp.asarray(xp.reshape(2.0 * table.T, (-1,)), dtype=xp.int64)
+        curves = xp.take(like(self._curves, table), places, axis=1)
+        return xp.reshape(curves, (len(_BENDS) * dim, n)).T
 
 
 TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {

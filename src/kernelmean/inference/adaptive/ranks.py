@@ -68,11 +68,10 @@ class Ladder:
             self._per_cell = self._most / (high - self._low)
         self._first: IntArray | None = None
         if len(knots) >= _MANY_KNOTS and 0.0 < self._per_cell < np.inf:
-            cells = self._cells(knots)
-            counts = np.bincount(cells)
+            counts = np.bincount(self._cells(knots), minlength=self._most + 1)
             if counts[counts > _STEPS].sum() <= _MOST_CROWDED * len(knots):
                 small = np.uint16 if len(knots) < np.iinfo(np.uint16).max else np.int64
-                self._first = np.searchsorted(cells, np.arange(self._most + 1)).astype(small)
+                self._first = (np.cumsum(counts) - counts).astype(small)
 
     def _cells(self, values: Array) -> IntArray:
         """Return the cell of every value, which rises with the values."""

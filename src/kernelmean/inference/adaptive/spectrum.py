@@ -103,10 +103,10 @@ def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
     chosen = table[landmarks]
     values, vectors = decomposed(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
-    roots, blocks = vectors[:, kept] / np.sqrt(values[kept]), kernel.blocks(table, chosen)
+    roots, blocks = vectors[:, kept] / np.sqrt(values[kept]), kernel.blocks(chosen, table)
     features = np.empty((len(table), roots.shape[1]))
     for part in slices(len(table), _ROWS):
-        np.matmul(blocks(part, slice(None)), roots, out=features[part])
+        np.matmul(blocks(slice(None), part).T, roots, out=features[part])
     least = _LEAST * float(np.vdot(features, features))
     mean = features.mean(axis=0)
     features -= mean

@@ -79,14 +79,12 @@ class Views:
             kernel = None if member.view in DIRECT else member.kernel
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
-        wide = max(len(landmarks), dim, _MOST_PRODUCTS)
-        most = sum(wide if kernel else DIRECT[name](dim) for name, own in alike.items() for kernel in own)
+        most = sum(_most(name, kernel, dim, len(landmarks)) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
         for name, by_kernel in alike.items():
-            found = View.of(name, points, rows, chosen)
-            table = found(points)
+            view, table = View.fitted(name, points, rows, chosen)
             for kernel, own in by_kernel.items():
                 part = (
                     _direct(table, own)
@@ -96,9 +94,19 @@ class Views:
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
-                parts.append(ViewPart(found, part.projection, slice(first, last)))
+                parts.append(ViewPart(view, part.projection, slice(first, last)))
                 first = last
         return cls(columns[:first].T, kernels, parts)
+
+
+def _most(name: str, kernel: Kernel | None, dim: int, landmarks: int) -> int:
+    """Return the most columns that a kernel on a view of so many columns has; by itself the view if there is none.
+
+    No more memory is asked for, since beyond 32 MiB the system takes all of it back after every test.
+    """
+    if kernel is None:
+        return DIRECT[name](dim)
+    return max(landmarks, pairs_of_columns(dim) if name == "products" else dim)
 
 
 @final
@@ -362,11 +370,15 @@ class View:
     """The columns of the table that it uses, None for all."""
 
     @classmethod
-    def of(cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None) -> Self:
-        """Fit a view to a table, and its unit to some of the rows."""
+    def fitted(
+        cls, name: str, points: ViewSource, rows: IntArray, chosen: IntArray | None = None
+    ) -> tuple[Self, Array]:
+        """Return a view fitted to a table, its unit to some of the rows, and what it makes of the table."""
         base = points.base(name, chosen)
         change = _change(name, base)
-        return cls(name, change, Unit.of(name, change(base), rows), chosen)
+        changed = change(base)
+        unit = Unit.of(name, changed, rows)
+        return cls(name, change, unit, chosen), unit(changed)
 
     def __call__(self, points: ViewSource) -> Array:
         """Return the view of rows with the same fits, shape (n, D)."""

@@ -14,6 +14,7 @@ from ...core.words import passed
 from ...plan.plan import Plan, serial_blas
 from ...tables.batchwise import readable
 from ...tables.prefetch import ahead
+from ...tables.source import unequal
 from ..adaptive.coordinates import Columns, PairDifferences, block_pairs
 from ..questions import Pairs, Question
 from ..questions.many_pairs import ManyPairs, placed_pair
@@ -24,7 +25,7 @@ from ..rotations.stripes import StripeSums
 from ..rotations.windows import StripeWindows, rotations
 from ..units.unit_sums import UnitSums
 from .fitting import Fitted, fitted
-from .reading import Held, Rows, Two, batches, length, matched, taken, unequal, windows
+from .reading import Held, Rows, Two, batches, length, matched, taken, windows
 from .request import BinnedTest, Reason
 from .samples import PairsInUnits, SamplesInUnits, pilot_question
 

@@ -12,7 +12,7 @@ from ...core.array import Array, IntArray, as_host, in_host_memory, slices, take
 from ...core.points import column_order
 from ...core.validate import check_same_columns
 from ...core.words import listed
-from ...tables.source import Source, split_rows
+from ...tables.source import Source, in_blocks, side_by_side
 
 _MOST = 2**17
 """Rows of a batch: a table in memory comes in parts."""
@@ -90,12 +90,9 @@ def windows(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two, many: i
     if isinstance(sources[0], Held):
         yield from zip(*(_parts(source, many) for source in sources), strict=True)
         return
-    split, both = len(sources[0].names), _side_by_side(rows, sources)
-    while True:
-        head, both = split_rows(both, many)
-        if head is None:
-            return
-        yield head[:, :split], head[:, split:]
+    split = len(sources[0].names)
+    for both in in_blocks(side_by_side(rows, sources), many):
+        yield both[:, :split], both[:, split:]
 
 
 def _parts(source: Rows, many: int) -> Iterator[Array]:
@@ -104,24 +101,3 @@ def _parts(source: Rows, many: int) -> Iterator[Array]:
         for part in slices(batch.shape[0], many):
             rows = batch[part, :]
             yield as_host(rows) if in_host_memory(rows) else rows
-
-
-def _side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: Two) -> Iterator[Array]:
-    """Yield the columns of both side by side, in batches of any size that both can give."""
-    firsts, others = rows
-    for batch in firsts:
-        head, others = split_rows(others, len(batch))
-        if head is None or len(head) < len(batch):
-            raise unequal(*sources)
-        yield np.hstack([batch, head])
-    if next(others, None) is not None:
-        raise unequal(*sources)
-
-
-def unequal(first: Rows, second: Rows) -> ValueError:
-    """Return the error for tables whose rows belong together but differ in number."""
-    rows = (f" ({own.n_rows:,})" if own.n_rows else "" for own in (first, second))
-    one, other = (own.source + many for own, many in zip((first, second), rows, strict=True))
-    return ValueError(
-        f"{one} and {other} have different numbers of rows; row i of X and row i of Y must be one observation"
-    )

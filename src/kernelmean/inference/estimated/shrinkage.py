@@ -7,7 +7,7 @@ sums over the Gram matrix. So every scheme evaluates it for every permutation, a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class ShrunkMMD(Statistic):
     n_first: int
     n_second: int
     kind: StatisticForm = "u"
+
+    of_uncentered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         MMD(self.n_first, self.n_second, self.kind)  # checks the kind

@@ -13,17 +13,16 @@ strata it is the difference with weights :math:`A_s B_s / (A_s + B_s)` of :class
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ...conditional.smoothing import Smoothed, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.smoothing import Smoothed, Smoother, gaussian_features, scaled, typical_distance
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.table import Table
 from ...core.validate import check_integer
-from ...core.words import count
 from ...plan.plan import serial_blas
 from ...tables.columns.summaries import interval
 from ..designs.design import AnyDesign, Design
@@ -31,10 +30,8 @@ from ..designs.samples import pooled_codes
 from ..samples import check_one_order, matched
 from .adjusted_result import AdjustedDifference, AdjustedResult
 from .ci_result import ConditionalResult
-from .mixed import crossed, encoded_tables, joined, strata_and_numbers, tables_of
 from .products import widening
-from .rows import KnownRows, stratum_numbers, varying_columns
-from .testing import residual_test, within_strata
+from .rows import KnownRows, known_parts, members_of, pooled, stratum_numbers, varying_columns, within_strata
 
 _FEATURES, _FEW = 100, 20
 _USELESS = "there is nothing to adjust for; leave it out"
@@ -58,75 +55,47 @@ def adjusted_test(
     check_integer(n_resamples, "n_resamples", 1)
     samples = matched(X, Y)
     sizes = len(samples[0]), len(samples[1])
-    known, strata, notes = _known((X, Y), given, _strata(design, sizes))
+    labels = _strata(design, sizes)
+    known, strata, notes = known_parts(_known((X, Y), given), dict(zip("XY", sizes, strict=True)), labels, _USELESS)
     label = Table(np.repeat([1.0, 0.0], sizes)[:, None], ("sample",), named=False)
-    columns = varying_columns(_pooled(samples), "X and Y together")
-    remove: Callable[[Array], Smoothed]
+    columns = varying_columns(pooled(samples), "X and Y together")
     order: IntArray
     with serial_blas:
-        if known is None:
-            order, remove = np.arange(sum(sizes)), _stratum_means(stratum_numbers(strata, sum(sizes)))
+        if known is None:  # means of strata, which no column smooths any further
+            members = members_of(stratum_numbers(strata, sum(sizes)))
+            order, remove = np.arange(sum(sizes)), Smoother(members, ((),) * len(members))
             left = remove(label.values)
             _check_overlap(label.values - left.residuals, label.values)
             test = within_strata(label, columns, strata or (), n_resamples, rng)
         else:
             rows = KnownRows.of(label, columns, known, strata, ("the sample", "the columns", "Z"))
-            order, remove = rows.order, StratifiedSmoother.of(rows.z, rows.strata)
+            order, remove = rows.order, Smoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
-            test = residual_test(rows, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
+            test = rows.test(rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
         test = replace(test, names=("the sample", "the columns", "Z"), notes=(*notes, *test.notes))
         return _with_differences(test, sizes, columns, order, left, remove)
 
 
-def _strata(design: AnyDesign, sizes: Sequence[int]) -> list[int] | None:
+def _strata(design: AnyDesign, sizes: Sequence[int]) -> list[IntArray]:
     """Return the strata of the rows of both samples, or raise for a design that says anything else."""
     more = (design.clusters, design.weights, design.series) if isinstance(design, Design) else (design,)
     if not isinstance(design, Design) or design.paired or any(part is not None for part in more):
         raise ValueError(f"given= goes with independent rows and their strata only; leave the rest of {design!r} out")
     numbers = pooled_codes(design.strata, sizes, "strata")[0]
-    return None if numbers is None else numbers.tolist()
+    return [] if numbers is None else [numbers]
 
 
-def _pooled(samples: Sequence[Table]) -> Table:
-    """Return the rows of both samples as one table."""
-    return Table(np.vstack([each.values for each in samples]), samples[0].names, samples[0].named)
-
-
-def _known(
-    samples: tuple[Any, Any], given: Any, strata: list[int] | None
-) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
-    """Return the known numbers of all rows, the strata with known categories among them, and notes."""
+def _known(samples: tuple[Any, Any], given: Any) -> dict[str, Any]:
+    """Return the known columns of both samples by their names in errors."""
     if given is None:
-        return None, strata, ()
+        return {}
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise TypeError(f"given is {type(given).__name__}; pass the known columns of both samples, given=(Zx, Zy)")
-    names = "given[0]", "given[1]"
-    encoded = encoded_tables(given, names, _USELESS)
-    tables = matched(given[0], given[1], names) if encoded is None else tables_of(encoded, encoded.names)
-    for sample, of_sample, table, name, of in zip(samples, given, tables, "XY", names, strict=True):
-        check_one_order(sample, of_sample, (name, of))
-        if len(sample) != len(table):
-            raise ValueError(
-                f"{name} has {count(len(sample), 'row')} and {of} {len(table):,}; pass those of the same rows"
-            )
-    if encoded is None:
-        return varying_columns(_pooled(tables), "given", _USELESS), strata, ()
-    discrete, numbers = strata_and_numbers(encoded, encoded.names)
-    labels = [] if strata is None else [np.asarray(strata)]
-    labels += [np.concatenate(crossed(encoded, discrete))] if discrete else []
-    return _pooled(tables_of(encoded, numbers)) if numbers else None, joined(labels), encoded.notes()
-
-
-def _stratum_means(labels: IntArray) -> Callable[[Array], Smoothed]:
-    """Return what takes the means of strata off columns."""
-    sizes = np.bincount(labels)
-
-    def remove(columns: Array) -> Smoothed:
-        means = np.stack([np.bincount(labels, column) / sizes for column in columns.T], axis=1)
-        return Smoothed(columns - means[labels], np.full(columns.shape[1], float(len(sizes))))
-
-    return remove
+    known = {"given[0]": given[0], "given[1]": given[1]}
+    for sample, (name, of_sample), called in zip(samples, known.items(), "XY", strict=True):
+        check_one_order(sample, of_sample, (called, name))
+    return known
 
 
 def _check_overlap(predicted: Array, label: Array) -> None:
@@ -151,7 +120,7 @@ def _with_differences(
     columns: Table,
     order: IntArray,
     left: Smoothed,
-    remove: Callable[[Array], Smoothed],
+    remove: Smoother,
 ) -> AdjustedResult:
     """Return the result: differences of means and of kernel means, as they are and adjusted."""
     n, values, label = len(order), columns.values[order], left.residuals[:, 0]

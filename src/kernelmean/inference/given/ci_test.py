@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ...conditional.smoothing import StratifiedSmoother
+from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
 from ..samples import check_lengths, check_one_order_of_all
 from .ci_result import ConditionalResult
-from .mixed import coordinates, known_parts
-from .products import SideResiduals
-from .rows import KnownRows
-from .testing import pvalue_of, residual_test, within_strata
+from .products import SideResiduals, pvalue_of
+from .rows import KnownRows, coordinates, known_parts, stratum_numbers, within_strata
+
+_USELESS = "without Z, write hsic_test(X, Y)"
 
 
 def ci_test(
@@ -92,7 +92,8 @@ def ci_test(
         raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
     (x, of_x), (y, of_y) = coordinates(X, "X"), coordinates(Y, "Y")
     check_lengths(len(x), len(y), 1)
-    z, labels, of_z = known_parts(Z, strata, len(x))
+    given = [] if strata is None else [stratum_numbers(strata, len(x))]
+    z, labels, of_z = known_parts({} if Z is None else {"Z": Z}, {"X": len(x)}, given, _USELESS)
     notes = (*of_x, *of_y, *of_z)
     if z is None:
         if size_runs:
@@ -101,9 +102,9 @@ def ci_test(
     rows = KnownRows.of(x, y, z, labels)
     draws, generator = as_rng(rng).spawn(2)
     with serial_blas:
-        smoother = StratifiedSmoother.of(rows.z, rows.strata)
+        smoother = Smoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
-        result = residual_test(rows, sides, n_resamples, draws)
+        result = rows.test(sides, n_resamples, draws)
         result = replace(result, notes=(*notes, *result.notes))
         hits = 0
         for one in generator.spawn(size_runs):

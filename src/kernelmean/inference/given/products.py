@@ -10,20 +10,23 @@ the degrees of freedom of both sides: exact for projections of noise with equal 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from ...conditional.smoothing import Basis, StratifiedSmoother, gaussian_features, scaled, typical_distance
+from ...conditional.rows import Targets
+from ...conditional.smoothing import Basis, Smoother, gaussian_features, scaled, typical_distance
 from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
 from ..adaptive.many_kernels import harmonic
+from .ci_result import MemberPvalue
 
 _FEATURES, _RANK, _CLIP, _RIDGE, _LEAST_SCALE, _LEAST_LEFT = 6, 30, 4.0, 0.1, 0.05, 0.2
 _DIRECTIONS, _LEADING, _OF_Z, _OF_Z_LEADING = 10, 3, 8, 4
-_BLOCK = 4096
+_BLOCK, _ROUNDING = 4096, 1e-10
 NOTHING_LEFT = 1e-6
 """The share of the variance of a column below which Z determines it."""
 WEIGHTS = {
@@ -39,16 +42,22 @@ WEIGHTS = {
 @final
 @dataclass(frozen=True, eq=False)
 class ResidualColumns(Frozen):
-    """Residuals of features of one side, with their weights and degrees of freedom."""
+    """Residuals of features of one side, or products of residuals, with their weights and degrees of freedom."""
 
     values: Array
-    """Shape (n, q), about unit variance."""
+    """Shape (n, q), about unit variance for residuals."""
     weights: Array
     freedom: Array
 
     def first(self, number: int) -> ResidualColumns:
         """Return the first columns."""
         return ResidualColumns(self.values[:, :number], self.weights[:number], self.freedom[:number])
+
+    def times(self, other: ResidualColumns) -> ResidualColumns:
+        """Return the products of all pairs of columns of two tables."""
+        values = (self.values[:, :, None] * other.values[:, None, :]).reshape(len(self.values), -1)
+        freedom = np.minimum(self.freedom[:, None], other.freedom).ravel()
+        return ResidualColumns(values, np.outer(self.weights, other.weights).ravel(), freedom)
 
 
 @final
@@ -60,15 +69,13 @@ class SideResiduals(Frozen):
     """Of the scaled columns, shape (n, d)."""
     spread: Array
     """Their fitted deviations, shape (n, d)."""
-    left_out: Array
-    """Leave-one-out errors of the scaled columns, shape (n, d)."""
     r2: Array
-    """The share of the variance of every column that Z predicts, by these errors, shape (d,)."""
+    """The share of the variance of every column that Z predicts, by leave-one-out errors, shape (d,)."""
     linear: ResidualColumns
     kernel: ResidualColumns
 
     @classmethod
-    def of(cls, columns: Array, smoother: StratifiedSmoother) -> SideResiduals:
+    def of(cls, columns: Array, smoother: Smoother) -> SideResiduals:
         """Return residuals of columns, and of a Gaussian kernel's features of these residuals."""
         targets = scaled(columns)
         means = smoother(targets, leave_out=True)
@@ -79,60 +86,31 @@ class SideResiduals(Frozen):
         logs = np.log(residuals**2 + _LEAST_SCALE * np.maximum((residuals**2).mean(axis=0), np.finfo(float).tiny))
         spread = np.exp(0.5 * (logs - smoother(logs).residuals))
         rows = np.clip(scaled(residuals / spread), -_CLIP, _CLIP)
-        basis = Basis.of("", gaussian_features(rows, typical_distance(rows), _RANK)(rows))
+        basis = Basis.of(gaussian_features(rows, typical_distance(rows), _RANK)(rows))
         functions = basis.functions[:, ::-1][:, :_FEATURES] * np.sqrt(len(rows))
         smoothed = smoother(functions)
         squares = (smoothed.residuals**2).mean(axis=0)
         whitened = smoothed.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
-        lines = _leading(scaled(residuals), _DIRECTIONS)
+        lines = scaled(residuals)
+        lines = lines @ np.linalg.eigh(lines.T @ lines)[1][:, ::-1][:, :_DIRECTIONS]  # leading principal components
         freedom = np.full(lines.shape[1], means.freedom.min())
         return cls(
             residuals,
             spread,
-            left_out,
-            np.maximum(r2_of(left_out, targets), 0.0),
+            np.maximum(r2_of(left_out, Targets.of(targets)), 0.0),
             ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
             ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom),
         )
 
 
-def _leading(columns: Array, number: int) -> Array:
-    """Return the scores of the leading principal components."""
-    _, axes = np.linalg.eigh(columns.T @ columns)
-    return np.asarray(columns @ axes[:, ::-1][:, :number])
-
-
-def functions_of(Z: Array) -> Array:
-    """Return eight leading functions of Z that tell where in Z dependence may change, shape (n, 8)."""
+def functions_of(Z: Array) -> ResidualColumns:
+    """Return eight leading functions of Z that tell where in Z dependence may change; they take no freedom."""
     rows = scaled(Z)
     width = typical_distance(rows) * (0.7 if rows.shape[1] == 1 else 1.0)
-    basis = Basis.of("", gaussian_features(rows, width, _RANK)(rows))
+    basis = Basis.of(gaussian_features(rows, width, _RANK)(rows))
     scores = basis.functions[:, ::-1][:, :_OF_Z] * np.sqrt(len(rows) * basis.values[::-1][:_OF_Z])
-    return np.clip(scores, -_LEADING, _LEADING)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ResidualProducts(Frozen):
-    """The products of one member."""
-
-    values: Array
-    """Shape (n, columns)."""
-    weights: Array
-    """λ of the columns."""
-    widening: Array
-    """By how much more their sums vary than those with random signs, as a deviation, shape (columns,)."""
-
-    @classmethod
-    def of(cls, x: ResidualColumns, y: ResidualColumns, of_z: Array | None = None) -> ResidualProducts:
-        """Return the products of columns of both sides, and of functions of Z."""
-        n = len(x.values)
-        values = (x.values[:, :, None] * y.values[:, None, :]).reshape(n, -1)
-        weights, freedom = np.outer(x.weights, y.weights).ravel(), np.minimum(x.freedom[:, None], y.freedom).ravel()
-        if of_z is not None:
-            values = (values[:, :, None] * of_z[:, None, :]).reshape(n, -1)
-            weights, freedom = np.repeat(weights, of_z.shape[1]), np.repeat(freedom, of_z.shape[1])
-        return cls(values, weights, widening(freedom, n))
+    ones = np.ones(scores.shape[1])
+    return ResidualColumns(np.clip(scores, -_LEADING, _LEADING), ones, np.inf * ones)
 
 
 def widening(freedom: Array, n: int) -> Array:
@@ -140,20 +118,20 @@ def widening(freedom: Array, n: int) -> Array:
     return np.asarray(1.0 / np.sqrt(np.maximum(1.0 - freedom / n, _LEAST_LEFT)))
 
 
-def products(X: SideResiduals, Y: SideResiduals, Z: Array) -> list[ResidualProducts]:
+def products(X: SideResiduals, Y: SideResiduals, Z: Array) -> list[ResidualColumns]:
     """Return the products of all members, in the order of ``WEIGHTS``."""
     of_z = functions_of(Z)
     return [
-        ResidualProducts.of(X.linear, Y.linear),
-        ResidualProducts.of(X.kernel, Y.kernel),
-        ResidualProducts.of(X.linear, Y.kernel),
-        ResidualProducts.of(X.kernel, Y.linear),
-        ResidualProducts.of(X.linear.first(_LEADING), Y.linear.first(_LEADING), of_z),
-        ResidualProducts.of(X.kernel.first(_LEADING), Y.kernel.first(_LEADING), of_z[:, :_OF_Z_LEADING]),
+        X.linear.times(Y.linear),
+        X.kernel.times(Y.kernel),
+        X.linear.times(Y.kernel),
+        X.kernel.times(Y.linear),
+        X.linear.first(_LEADING).times(Y.linear.first(_LEADING)).times(of_z),
+        X.kernel.first(_LEADING).times(Y.kernel.first(_LEADING)).times(of_z.first(_OF_Z_LEADING)),
     ]
 
 
-def signed_statistics(members: list[ResidualProducts], draws: int, rng: np.random.Generator) -> Array:
+def signed_statistics(members: list[ResidualColumns], draws: int, rng: np.random.Generator) -> Array:
     """Return the statistic of every member, the observed first, then under random signs, shape (members, 1 + draws)."""
     n = len(members[0].values)
     sums = np.zeros((1 + draws, sum(len(member.weights) for member in members)))
@@ -162,13 +140,20 @@ def signed_statistics(members: list[ResidualProducts], draws: int, rng: np.rando
         signs = 2.0 * rng.integers(0, 2, size=(draws, len(part)), dtype=np.int8) - 1.0
         sums[0] += part.sum(axis=0)
         sums[1:] += signs @ part
-    sums[1:] *= np.concatenate([member.widening for member in members])
+    sums[1:] *= np.concatenate([widening(member.freedom, n) for member in members])
     squares, ends = sums**2 / n, np.cumsum([len(member.weights) for member in members])[:-1]
     parts = np.split(squares, ends, axis=1)
     return np.stack([part @ member.weights for part, member in zip(parts, members, strict=True)])
 
 
-def combined(statistics: Array) -> Array:
-    """Return one statistic of all members for the observed signs and every draw, shape (1 + draws,)."""
+def pvalue_of(
+    sides: Sequence[SideResiduals], Z: Array, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, float, tuple[MemberPvalue, ...]]:
+    """Return the combined statistic with its p-value, and those of the members."""
+    statistics = signed_statistics(products(sides[0], sides[1], Z), n_resamples, rng)
     weights = np.array(list(WEIGHTS.values()))
-    return harmonic(statistics, weights / weights.sum())
+    together = harmonic(statistics, weights / weights.sum())
+    slack = _ROUNDING * (1.0 + np.abs(together).max())
+    shares = (statistics >= statistics[:, :1] * (1.0 - _ROUNDING)).mean(axis=1)
+    members = tuple(MemberPvalue(name, float(share)) for name, share in zip(WEIGHTS, shares, strict=True))
+    return float(together[0]), float((together >= together[0] - slack).mean()), members

@@ -1,23 +1,27 @@
-"""The rows of a conditional test, checked and in an order of their own, and what Z leaves of them."""
+"""The rows of a conditional test: mixed columns as coordinates and strata, checked, in an order; and their tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from ...conditional.smoothing import StratifiedSmoother
-from ...core.array import Array, IntArray
-from ...core.frozen import Frozen
+from ...conditional.smoothing import Smoother
+from ...core.array import Array, IntArray, RngLike
+from ...core.frozen import Frozen, sealed
 from ...core.labels import check_codes, codes
-from ...core.table import Table, as_table
+from ...core.table import Table, as_table, named_frame
 from ...core.words import count, listed
-from .products import NOTHING_LEFT, SideResiduals
+from ...tables.columns import Encoded, Encoding, encode
+from ..designs.design import Design
+from ..independence import hsic_test
+from ..samples import matched
+from .ci_result import ConditionalResult
+from .products import NOTHING_LEFT, SideResiduals, pvalue_of
 
-NOTHING = "there is nothing to test"
-_FEWEST = 20
+_NOTHING, _FEWEST = "there is nothing to test", 20
 
 
 @final
@@ -41,7 +45,7 @@ class KnownRows(Frozen):
         labels = stratum_numbers(strata, len(X))
         order = np.lexsort(np.hstack([table.values for table in (Z, Y, X)]).T[::-1])
         x, y, z = (table.values[order] for table in (X, Y, Z))
-        members = tuple(np.flatnonzero(labels[order] == label) for label in range(labels.max() + 1))
+        members = members_of(labels[order])
         for rows in members:
             _check_rows(z[rows], len(members) > 1)
         first, second, known = (
@@ -50,7 +54,7 @@ class KnownRows(Frozen):
         )
         return cls(x, y, z, order, members, (first, second, known))
 
-    def sides(self, smoother: StratifiedSmoother) -> tuple[SideResiduals, SideResiduals]:
+    def sides(self, smoother: Smoother) -> tuple[SideResiduals, SideResiduals]:
         """Return what Z leaves of X and Y."""
         x, y = (SideResiduals.of(side, smoother) for side in (self.x, self.y))
         for name, side in zip(self.called, (x, y), strict=False):
@@ -63,8 +67,37 @@ class KnownRows(Frozen):
                 )
         return x, y
 
+    def test(self, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
+        """Return the asymptotic test of what Z leaves of both sides."""
+        statistic, pvalue, members = pvalue_of(sides, self.z, n_resamples, rng)
+        return ConditionalResult(
+            statistic,
+            pvalue,
+            "Conditional independence given Z, residual products with random signs, asymptotic",
+            False,
+            (len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]),
+            len(self.strata),
+            (float(sides[0].r2.mean()), float(sides[1].r2.mean())),
+            members,
+            notes=("the p-value holds where the errors of both regressions on what is given are small together",),
+        )
 
-def varying_columns(data: Any, name: str, instead: str = NOTHING) -> Table:
+
+def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, rng: RngLike) -> ConditionalResult:
+    """Return the exact test: permutations within strata."""
+    labels = stratum_numbers(strata, len(X))
+    if np.bincount(labels).max() < 2:
+        raise ValueError("every stratum has one row, so no rows can change partners; pass coarser strata, or Z")
+    result = hsic_test(X, Y, design=Design(strata=labels.tolist()), n_resamples=n_resamples, rng=rng)
+    method = "Conditional independence given strata, exact permutations within strata"
+    sizes = (len(X), len(X.names), len(Y.names), 0)
+    names = "X", "Y", "the stratum"
+    return ConditionalResult(
+        result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None, names=names
+    )
+
+
+def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
     """Return the columns of a table that vary."""
     table = as_table(data, name)
     varying, constant = table.constant()
@@ -80,6 +113,11 @@ def stratum_numbers(strata: Sequence[Any] | None, n: int) -> IntArray:
     return np.zeros(n, dtype=int) if strata is None else codes(check_codes(strata, n, "strata"), "strata")[0]
 
 
+def members_of(labels: IntArray) -> tuple[IntArray, ...]:
+    """Return the rows of every stratum."""
+    return tuple(np.flatnonzero(labels == label) for label in range(labels.max() + 1))
+
+
 def _check_rows(Z: Array, stratified: bool) -> None:
     n, d = Z.shape
     where = "a stratum" if stratified else "the table"
@@ -87,3 +125,94 @@ def _check_rows(Z: Array, stratified: bool) -> None:
         raise ValueError(f"{where} has {count(n, 'row')}, a regression on Z needs at least {_FEWEST}; pass more rows")
     if d > n / 2:
         raise ValueError(f"Z has {count(d, 'column')} and {where} {count(n, 'row')}; pass at most {n // 2} columns")
+
+
+def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
+    """Return the columns of X or Y that vary, of a mixed table as coordinates, and notes."""
+    encoded = encoded_tables((data,), (name,), _NOTHING)
+    if encoded is None:
+        return varying_columns(data, name), ()
+    return tables_of(encoded, encoded.names)[0], encoded.notes(f" in {name}")
+
+
+def known_parts(
+    tables: Mapping[str, Any], of: Mapping[str, int], labels: Sequence[IntArray], useless: str
+) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
+    """Return the known numbers, the strata, in which known categories are crossed with labels, and notes.
+
+    One table is known of all rows, or one of each of two samples; ``of`` names what their rows are those of, and how
+    many these are.
+    """
+    names, rows = tuple(tables), tuple(tables.values())
+    if not names:
+        return None, joined(labels), ()
+    encoded, called = encoded_tables(rows, names, useless), names[0] if len(names) == 1 else "given"
+    if encoded is not None:
+        parts = tables_of(encoded, encoded.names)
+    else:
+        parts = (as_table(rows[0], called),) if len(names) == 1 else matched(rows[0], rows[1], (names[0], names[1]))
+    for (sample, n), name, part in zip(of.items(), names, parts, strict=True):
+        if len(part) != n:
+            raise ValueError(
+                f"{sample} has {count(n, 'row')} and {name} {len(part):,}; row i of both must be one observation"
+            )
+    if encoded is None:
+        return varying_columns(pooled(parts), called, useless), joined(labels), ()
+    discrete, numbers = strata_and_numbers(encoded, encoded.names)
+    labels = [*labels, np.concatenate(crossed(encoded, discrete))] if discrete else labels
+    known = pooled(tables_of(encoded, numbers)) if numbers else None
+    return known, joined(labels), encoded.notes(f" in {called}" if len(names) == 1 else "")
+
+
+def pooled(tables: Sequence[Table]) -> Table:
+    """Return the rows of several tables as one."""
+    return Table(np.vstack([each.values for each in tables]), tables[0].names, tables[0].named)
+
+
+def tables_of(encoded: Encoded, names: Sequence[str]) -> tuple[Table, ...]:
+    """Return the coordinates of some columns of every table, with their names."""
+    labels = tuple(label for coding in encoded.codings if coding.name in names for label in coding.names)
+    return tuple(Table(sealed(values), labels) for values in encoded.coordinates(names))
+
+
+def strata_and_numbers(encoded: Encoded, given: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return which given columns are strata, and which are regressed on."""
+    varying = [name for name in given if name in encoded.groups]
+    categories = {each.name for each in encoded.codings if each.category_weight is not None}
+    return [name for name in varying if name in categories], [name for name in varying if name not in categories]
+
+
+def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
+    """Return the number of the combination of categories that every row of every table has."""
+    tables = encoded.coordinates(names)
+    numbers, ends = _crossed(np.concatenate(tables)), np.cumsum([len(table) for table in tables])
+    return tuple(numbers[end - len(table) : end] for end, table in zip(ends, tables, strict=True))
+
+
+def joined(labels: Sequence[IntArray]) -> list[int] | None:
+    """Return the numbers of strata that several columns of labels make together, None for no column."""
+    return _crossed(np.stack(labels, axis=1)) if labels else None
+
+
+def _crossed(columns: Array | IntArray) -> list[int]:
+    """Return the number of every row among the different ones."""
+    numbers: list[int] = np.unique(columns, axis=0, return_inverse=True)[1].ravel().tolist()
+    return numbers
+
+
+def encoded_tables(tables: Sequence[Any], names: Sequence[str], useless: str) -> Encoded | None:
+    """Return data frames with columns that are not numbers as coordinates, None for numbers alone."""
+    frames = [frame for data, name in zip(tables, names, strict=True) if (frame := named_frame(data, name)) is not None]
+    if not any(frame.declared or any(cells.dtype != np.float64 for cells in frame.cells.values()) for frame in frames):
+        return None
+    for frame in frames:
+        blank = np.flatnonzero(~frame.complete())
+        if len(blank):
+            raise ValueError(
+                f"{frame.source} has {count(len(blank), 'row')} with a blank cell, the first is row {blank[0] + 1}; "
+                "leave these rows out of all tables, or fill the cells first"
+            )
+    encoded = encode(tables, names, Encoding())
+    if not encoded.names:
+        raise ValueError(f"{listed(names)} is constant in {count(sum(map(len, frames)), 'row')}: {useless}")
+    return encoded

@@ -51,7 +51,7 @@ class Scores:
         if not len(columns):
             return cls(source, columns, n_marks, (), None)
         names, units = available(*source.points.shape), np.arange(len(pilot))[:UNIT_ROWS]
-        fixed = tuple(View.of(name, source, units) for name in ("radius", "products") if name in names)
+        fixed = tuple(View.fitted(name, source, units)[0] for name in ("radius", "products") if name in names)
         members = [member for member in _MEMBERS if member.view in names]
         landmarks = source.drawn(_LANDMARKS, np.random.default_rng(0))
         return cls(source, columns, n_marks, fixed, Views.of(source, members, units, landmarks))

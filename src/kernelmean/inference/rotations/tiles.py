@@ -11,7 +11,7 @@ their device until the end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import local
 from typing import Any, final
 
@@ -67,26 +67,29 @@ def is_one_tile(problem: Problem, rotations: Rotations) -> bool:
 
 def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
     """Return the sums of one tile, whose diagonals are taken from it in the order of every coset."""
-    n, (left, right) = problem.n, map(_whole, (problem.left, problem.right))
-    weights = diagonal_weights(n // 2 + 1, rows=n)[:, None]
-    steps = (np.arange(n) + np.arange(len(weights))[:, None]) % n
-    own = np.conj(fft.rfft(left[:, np.arange(n), steps] * weights))
+    n, right = problem.n, np.stack(list(_shifted(problem.right)))
+    weights = diagonal_weights(n // 2 + 1, rows=n)
+    steps = (np.arange(n)[:, None] + np.arange(len(weights))) % n
+    own, rows = np.empty((n // 2 + 1, problem.left.count, len(weights)), np.complex128), []
+    for k, gram in enumerate(_shifted(problem.left)):
+        np.conj(fft.rfft(gram.take(n * np.arange(n)[:, None] + steps) * weights, axis=0), out=own[:, k])
+        rows.append(gram.sum(axis=1))
     waves: Spectrum = np.empty((len(problem.pairs), len(rotations.cosets), n // 2 + 1), np.complex128)
-    pairs = [[(pair, own[k]) for pair, (k, z) in enumerate(problem.pairs) if z == side] for side in range(len(right))]
+    lefts, rights = problem.index
+    pairs = [np.flatnonzero(rights == side) for side in range(len(right))]
+    partners = [own[:, lefts[those]] for those in pairs]
     for coset, order in enumerate(rotations.cosets):
-        places = n * order + order[steps]
-        for entries, partners in zip(right, pairs, strict=True):  # one after another: what is taken stays in the cache
-            other = fft.rfft(entries.take(places))
-            for pair, theirs in partners:
-                waves[pair, coset] = (theirs * other).sum(axis=0)
+        places = n * order[:, None] + order.take(steps)
+        for those, theirs, gram in zip(pairs, partners, right, strict=True):  # what is taken stays in the cache
+            waves[those, coset] = (theirs @ fft.rfft(gram.take(places), axis=0)[:, :, None])[:, :, 0].T
     raw = rotations.back(waves).reshape(len(waves), -1)
-    return rotations.centered(problem, raw, (left.sum(axis=2), right.sum(axis=2)))
+    return rotations.centered(problem, raw, (np.stack(rows), right.sum(axis=2)))
 
 
-def _whole(side: Side) -> Array:
-    """Return all Gram matrices minus their constants, shape (count, n, n)."""
+def _shifted(side: Side) -> Iterator[Array]:
+    """Yield all Gram matrices minus their constants."""
     everything = slice(0, side.n)
-    return np.stack(side.tiles()(everything, everything)) - np.array(side.shifts)[:, None, None]
+    yield from map(np.subtract, side.tiles()(everything, everything), side.shifts)
 
 
 def _room(problem: Problem, rotations: Rotations, resources: Resources) -> tuple[int, int]:

@@ -96,14 +96,22 @@ class Deal:
 
 @dataclass(frozen=True)
 class Cut:
-    """A bin of a cell, or what one of its samples has left over."""
+    """The bins of one sample in a cell, or what it has left over."""
 
     cell: int
-    """Its new cell, a whole number from 0 in every old cell: bins of one size may change places."""
+    """Their new cell, a whole number from 0 in every old cell: bins of one size may change places."""
     label: int
-    """Of its sample."""
-    places: slice
-    """Which members of the sample it holds, by their places in a random order."""
+    """Of the sample."""
+    first: int
+    """Where the members of the sample that they hold begin, in a random order."""
+    size: int
+    """How many each of them holds."""
+    bins: int = 1
+
+    @property
+    def places(self) -> slice:
+        """Which members they hold."""
+        return slice(self.first, self.first + self.bins * self.size)
 
 
 def cuts(counts: dict[int, int], most: int) -> list[Cut]:
@@ -123,8 +131,7 @@ def cuts(counts: dict[int, int], most: int) -> list[Cut]:
         cell = found[-1].cell + 1 if found else 0
         filled = dict(zip(left, bin_counts(many, size, most).tolist(), strict=True))
         for label, bins in filled.items():
-            first = start[label]
-            found += [Cut(cell, label, slice(first + k * size, first + (k + 1) * size)) for k in range(bins)]
+            found += [Cut(cell, label, start[label], size, bins)] * (bins > 0)
             start[label] += bins * size
         rest = {label: counts[label] - start[label] for label in left}
         left = {label: own for label, own in rest.items() if own > _MUCH * left[label]}
@@ -132,7 +139,7 @@ def cuts(counts: dict[int, int], most: int) -> list[Cut]:
             break
     for label, first in start.items():
         if first < counts[label]:
-            found.append(Cut(found[-1].cell + 1 if found else 0, label, slice(first, counts[label])))
+            found.append(Cut(found[-1].cell + 1 if found else 0, label, first, counts[label] - first))
     return found
 
 
@@ -158,8 +165,8 @@ class Deals:
     def dealt(cls, sizes: Sequence[int], seed: int) -> Self:
         """Deal samples of so many rows."""
         found = cuts(dict(enumerate(sizes)), MOST_BINS)
-        rows = np.array([cut.places.stop - cut.places.start for cut in found])
-        cells, labels = np.array([cut.cell for cut in found]), np.array([cut.label for cut in found])
+        of_bins = np.array([(cut.size, cut.cell, cut.label) for cut in found])
+        rows, cells, labels = np.repeat(of_bins, [cut.bins for cut in found], axis=0).T
         bins = np.bincount(labels[cells == 0], minlength=len(sizes)).tolist()
         size, pilot = int(rows[0]), -(-PILOT // sum(bins))
         further = [tuple(rows[(labels == g) & (cells > 0)].tolist()) for g in range(len(sizes))]

@@ -137,12 +137,11 @@ class FactorForms(Forms):
 
     def _of_all(self, values: Callable[[Array, Array], Array]) -> Array:
         """Return the values of all matrices from rows A (r, n) that some of them share, and their weights (k, r)."""
-        groups = by_rows(self.factors)
-        parts = []
-        for numbers in groups:
+        found: dict[int, Array] = {}
+        for numbers in by_rows(self.factors):
             factors = [self.factors[number] for number in numbers]
-            parts.append(values(factors[0].rows, factor_weights(factors)))
-        return np.concatenate(parts)[np.argsort(np.concatenate(groups))]
+            found.update(zip(numbers, values(factors[0].rows, factor_weights(factors)), strict=True))
+        return np.stack([found[number] for number in range(len(self.factors))])
 
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""

@@ -88,26 +88,19 @@ def kernel_sums(side: KernelSide, layout: Layout, resources: Resources) -> Kerne
     return _streamed(ordered, layout, resources)
 
 
-def _over_units(rows: Array, layout: Layout) -> Array:
-    """Return sums of columns over the units, from (r, n) to (r, units)."""
-    if layout.n == len(layout.sizes):
-        return rows
-    return np.asarray(np.add.reduceat(rows, layout.starts, axis=1))
-
-
 # -- on factors --------------------------------------------------------------------------------------------------------
 
 
 def _of_factors(factors: Sequence[Factor], layout: Layout) -> KernelSums:
     units, count = len(layout.sizes), len(factors)
     diagonal, means, mean = np.empty((count, units)), np.empty((count, units)), np.empty(count)
-    masses = _over_units(layout.weights[None], layout)[0]
+    masses = layout.groups.sums(layout.weights[None])[0]
     summed = list(factors)
     for numbers in by_rows(factors):
         some = [factors[number] for number in numbers]
         weights = factor_weights(some)
         sums, centre, squares = _of_rows(some[0].rows, weights, layout)
-        diagonal[numbers] = _over_units(layout.weights * squares, layout)
+        diagonal[numbers] = layout.groups.sums(layout.weights * squares)
         mean[numbers] = weights @ centre**2
         means[numbers] = (weights * centre) @ sums + masses * mean[numbers, None]
         for number in numbers:
@@ -129,7 +122,7 @@ def _of_rows(rows: Array, weights: Array, layout: Layout) -> tuple[Array, Array,
         centre[part] = ordered @ layout.weights / layout.n
         centered = ordered - centre[part, None]
         squares += weights[:, part] @ np.square(centered)
-        sums[part] = _over_units(centered * layout.weights if weighted else centered, layout)
+        sums[part] = layout.groups.sums(centered * layout.weights if weighted else centered)
     return sums, centre, squares
 
 
@@ -158,7 +151,7 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     grams -= outer
     grams -= outer.transpose(0, 2, 1)
     grams += mean[:, None, None] * np.outer(masses, masses)
-    diagonal = _over_units(layout.weights * (side.unshifted().gram_diagonal() - shifts[:, None]), layout)
+    diagonal = layout.groups.sums(layout.weights * (side.unshifted().gram_diagonal() - shifts[:, None]))
     forms = GramForms(grams, diagonal - 2 * means + mean[:, None] * masses)
     return KernelSums(forms, masses, means + shifts[:, None] * masses, mean + shifts)
 
@@ -247,9 +240,9 @@ def _streamed(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     n, weights = float(layout.n), layout.weights
     row_means = rows.times(weights[:, None])[:, :, 0] / n
     mean = row_means @ weights / n
-    diagonal = _over_units(weights * (rows.diagonal - 2 * row_means + mean[:, None]), layout)
+    diagonal = layout.groups.sums(weights * (rows.diagonal - 2 * row_means + mean[:, None]))
     masses = np.add.reduceat(weights, layout.starts)
-    means = _over_units(weights * row_means, layout) + shifts[:, None] * masses
+    means = layout.groups.sums(weights * row_means) + shifts[:, None] * masses
     return KernelSums(_OfUnits(rows, layout, diagonal), masses, means, mean + shifts)
 
 

@@ -8,6 +8,8 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
+from ...core.cached import cached_property
+from ...core.sums import RowGroups
 from ...tables.shuffle import unshuffled
 from .dealing import MOST_BINS, cuts
 
@@ -118,11 +120,10 @@ class Layout:
             labels = numbers[cluster]
         order = np.lexsort((cluster, labels, alike[cluster], within))
         first = order[np.flatnonzero(np.diff(cluster[order], prepend=-1))]
-        _, cells = np.unique(np.stack([within[first], alike[cluster[first]]], axis=1), axis=0, return_inverse=True)
-        _, stratum = np.unique(within[order], return_inverse=True)
         used = weights[order] / weights.max()  # no sum overflows
-        of_units = sizes[cluster[first]], cells.ravel(), labels[first]
-        return cls(order, used / used.mean(), stratum, *of_units, patterns=patterns)
+        cells = _numbered(within[first], alike[cluster[first]])
+        of_units = sizes[cluster[first]], cells, labels[first]
+        return cls(order, used / used.mean(), _numbered(within[order]), *of_units, patterns=patterns)
 
     @property
     def n(self) -> int:
@@ -133,6 +134,11 @@ class Layout:
     def starts(self) -> IntArray:
         """Return the first row of every unit."""
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
+
+    @cached_property
+    def groups(self) -> RowGroups:
+        """The rows of every unit, whose columns are added up."""
+        return RowGroups(self.starts, self.weights)
 
     @property
     def still(self) -> int:
@@ -235,28 +241,22 @@ class Layout:
         return replace(joined, stratum=np.repeat(joined.cells, joined.sizes), together=held)
 
     def _in_bins(self, seed: int) -> Layout:
-        bins: list[IntArray] = []
-        cells: list[int] = []
-        labels: list[int] = []
+        found: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
         ends = np.cumsum(np.bincount(self.cells))
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            cell, own = cells[-1] + 1 if cells else 0, self.labels[start:stop]
+            cell, own = int(found[-1][2][-1]) + 1 if found else 0, self.labels[start:stop]
             least = min(_LEAST, max(FEWEST, MOST_UNITS // int(self.cells[-1] + 1)))
             most = min(MOST_BINS, max(least, MOST_BINS * len(own) // len(self.cells)))
             if len(own) <= most:
-                bins += [*np.arange(start, stop)[:, None]]
-                cells += [cell] * len(own)
-                labels += own.tolist()
+                found.append((np.arange(start, stop), np.ones_like(own), np.full_like(own, cell), own))
                 continue
             counts = dict(enumerate(np.bincount(own).tolist()))
             first = start + np.searchsorted(own, np.arange(len(counts)))
             dealt = {label: first[label] + unshuffled(np.arange(n), n, seed) for label, n in counts.items() if n}
             for cut in cuts({label: n for label, n in counts.items() if n}, most):
-                bins.append(dealt[cut.label][cut.places])
-                cells.append(cell + cut.cell)
-                labels.append(cut.label)
-        held = np.array(list(map(len, bins)))
-        return self.joined(np.concatenate(bins), held, np.array(cells), np.array(labels))
+                alike = (np.full(cut.bins, own) for own in (cut.size, cell + cut.cell, cut.label))
+                found.append((dealt[cut.label][cut.places], *alike))
+        return self.joined(*map(np.concatenate, zip(*found, strict=True)))
 
     def joined(
         self, units: IntArray, held: IntArray, cells: IntArray | None = None, labels: IntArray | None = None
@@ -276,6 +276,12 @@ class Layout:
             patterns=self.patterns,
             together=None if self.together is None else self.together[units[np.cumsum(held) - held]],
         )
+
+
+def _numbered(*ascending: IntArray) -> IntArray:
+    """Return whole numbers from 0 that rise by 1 where one of these columns changes."""
+    changes = np.any([np.diff(column) != 0 for column in ascending], axis=0)
+    return np.append(0, np.cumsum(changes))
 
 
 def _patterns(cluster: IntArray, labels: IntArray) -> tuple[IntArray, ...]:

@@ -182,7 +182,7 @@ class _Coset:
         """Return correlations, by Fourier transforms."""
         units, from_ = self._order
         chosen = (self.labels_as_observed[None] == label).astype(np.float64)
-        return self.rotations.correlations(rows[:, units], chosen, from_[None])
+        return self.rotations.correlations(rows.take(units, axis=1), chosen, from_[None])
 
 
 @final

@@ -76,16 +76,15 @@ def plain_null(labelings: Labelings, statistic: StatisticForm | Statistic) -> Nu
     kernels, n = labelings.sums, labelings.units.n
     first = float(kernels.masses @ (labelings.labels == 0))
     measure = statistic if isinstance(statistic, Statistic) else MMD(round(first), n - round(first), statistic)
-    linear = np.concatenate([kernels.forms.diagonal, kernels.means])
-    totals = linear.sum(axis=1, keepdims=True)
+    linear = [kernels.forms.diagonal, kernels.means][: 1 + measure.of_uncentered]
     trace = kernels.forms.diagonal.sum(axis=1)
     traces = trace, np.full(len(trace), first * (1 - first / n))
     parts = []
     for part in labelings.arrangements.parts(kernels.forms.batch):
-        diagonal, rows = np.split(totals - part.products(linear), 2)
-        level = RemovedMeans(rows, kernels.mean)
+        diagonal, *rows = (part.products(own, 0) for own in linear)
+        level = RemovedMeans(rows[0], kernels.mean) if rows else None
         parts.append(Sums(kernels.forms.under(part), diagonal, *traces, level, labelings.rounding))
-    sums = Sums.joined(parts, axis=1)
+    sums = Sums.joined(parts)
     values = measure(sums)
     return Null(values, measure.tolerance(values, sums), measure.name, labelings.scheme)
 
