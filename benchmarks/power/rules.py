@@ -1,6 +1,6 @@
 """Other rules than today's to combine the members' statistics, on the cases of the design alone: prints tables.
 
-    python benchmarks/power/rules.py run [--trials 100] [--seconds 3600] [--folder FOLDER]
+    python benchmarks/power/rules.py run [--trials 100] [--folder FOLDER]
     python benchmarks/power/rules.py report [--folder FOLDER]
 
 ``run`` keeps the standardized statistics of all members under all permutations, fifty data sets of a case at a time, in
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -42,19 +41,22 @@ NAMED = (
 Array = np.ndarray[Any, Any]
 
 
-def run(folder: Path, trials: int, seconds: float) -> None:
-    """Keep the statistics of all cases, and of those without a difference; the first batches of all of them first."""
+def drawn(question: Question) -> dict[str, Callable[[int], tuple[Array, Array]]]:
+    """Return a function from a trial to its data for every case of the design, and for those without a difference."""
+    null = {case.name: case for case in CASES.values() if case.null and case.kind == question.name}
+    return question.cases() | {name: lambda t, c=case: c.data(FIRST_TRIAL_OF_CASES + t) for name, case in null.items()}
+
+
+def run(folder: Path, trials: int) -> None:
+    """Keep the statistics of all cases, the first batches of all of them first."""
     for first in range(0, trials, BATCH):
         for question in (Question("two samples"), Question("independence")):
-            null = {case.name: case for case in CASES.values() if case.null and case.kind == question.name}
-            draws = {name: lambda t, c=case: c.data(FIRST_TRIAL_OF_CASES + t) for name, case in null.items()}
-            for name, draw in (question.cases() | draws).items():
+            for name, draw in drawn(question).items():
                 file = folder / question.name / f"{name} {first:04}.npz"
-                if not file.exists() and time.process_time() < seconds:
+                if not file.exists():
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    values, weights = zip(
-                        *(kept(question, draw(t), t) for t in range(first, first + BATCH)), strict=True
-                    )
+                    found = [kept(question, draw(t), t) for t in range(first, first + BATCH)]
+                    values, weights = zip(*found, strict=True)
                     np.savez(file, values=np.float32(values), weights=weights)
 
 
@@ -243,7 +245,7 @@ def report(folder: Path) -> None:
         }
         null = {name: own for name, own in found.items() if name in CASES and CASES[name].null}
         cases = {name: own for name, own in found.items() if name not in null}
-        sizes = {len(own[TODAY]) for own in found.values()}
+        sizes = " or ".join(map(str, sorted({len(own[TODAY]) for own in found.values()})))
         best = np.mean([np.nanmax(own[SINGLE].mean(axis=0)) for own in cases.values()])
         print(f"\n{question.name}: {len(cases)} cases, {sizes} data sets; the best member of every case {best:.3f}")
         table(
@@ -260,11 +262,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "report"])
     parser.add_argument("--trials", type=int, default=100, help="of every case")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so much CPU time")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kernelmean_rules")
     options = parser.parse_args()
     if options.what == "run":
-        run(options.folder, options.trials, options.seconds)
+        run(options.folder, options.trials)
     else:
         report(options.folder)
 
