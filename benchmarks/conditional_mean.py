@@ -347,7 +347,7 @@ def report_few_rows() -> None:
 
 def report_units() -> None:
     """Print the losses of units of rows beside those of rows."""
-    print("\n## Units of rows, beside rows\n")
+    print("## Units of rows, beside rows\n")
     say(
         f"""Beyond 20,000 rows, units of rows have weights instead. The mean pinball loss at 500 new rows after a fit
         of {UNITS:,}, as units and with every row held, `km.read(X, in_memory=True)`; and the variance of samples of

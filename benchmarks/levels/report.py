@@ -93,7 +93,7 @@ def verdict(what: str, tails: Sequence[float], names: Sequence[str]) -> str:
 
 def table() -> None:
     served = [row for row in read() if row.get("served", True)]
-    rows = [row for row in served if not row.get("dated")]
+    rows = of_today(served)
     checks = checked(rows)
     kept = [row for row in rows if "cumulated" in row]
     print(
@@ -143,6 +143,11 @@ def table() -> None:
             print(f"| {test} | {name} | " + " | ".join(_shares(served, test, name, one) for one in conditions) + " |")
 
 
+def of_today(rows: Sequence[dict]) -> list[dict]:
+    """Return the rows that were measured with the members of today."""
+    return [row for row in rows if not row.get("dated")]
+
+
 def checked(rows: Sequence[dict]) -> list[tuple[dict, str, float]]:
     """Return the probability of every count."""
     return [(row, level, tail(row, level)) for row in rows for level in map(str, LEVELS)]
@@ -171,11 +176,12 @@ def default_tests() -> None:
     print(
         "\n## The default tests\n\nThese are the tests without an estimator or a kernel: `mmd_test(X, Y)`, "
         "`hsic_test(X, Y)`,\n`k_sample_test(X, Y, Z)` and `dhsic_test(X, Y, Z)`, also with a "
-        f"design. {len(mine)} of {len(DEFAULTS)} cells are measured.\nDistributions and designs are those of "
+        f"design. {len(mine)} of {len(DEFAULTS)} cells are measured, {len(of_today(mine))} of them with the members of "
+        "today, which are judged.\nDistributions and designs are those of "
         "`tests/null_data.py`. If p-values may tie (*ties* in the table), only the upper bound is checked.\n"
     )
-    if mine:
-        verdicts(checked(mine), mine)
+    if of_today(mine):
+        verdicts(checked(of_today(mine)), of_today(mine))
         print()
     print_cells(
         ["test", "rows", "data", "ties"],
@@ -195,8 +201,8 @@ def tests_in_bins() -> None:
         "\nso that bins are small and many rows are left over, and on 100 000 rows against 300. If p-values may tie, "
         "or rows\ndrift alike in both samples (*ties* in the table), only the upper bound is checked.\n"
     )
-    if mine:
-        verdicts(checked(mine), mine)
+    if of_today(mine):
+        verdicts(checked(of_today(mine)), of_today(mine))
         print()
     print_cells(
         ["test", "rows", "distribution, order", "ties"],
@@ -243,7 +249,7 @@ def share(row: dict, level: str) -> str:
     """Return the share of p-values up to a level, and where it is with 99.9 % in a test of exactly that level."""
     trials, p = row["trials"], row["attained"][level]
     low, high = binom.ppf([0.0005, 0.9995], trials, p) / trials
-    return f"{row['counts'][level] / trials:.4f} ({low:.4f} to {high:.4f})"
+    return f"{row['counts'][level] / trials:.4f} ({low:.4f} to {high:.4f}){' †' * ('dated' in row)}"
 
 
 def listed() -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,14 @@ from prior import draw_pairs, draw_two_samples
 
 from kernelmean.inference import Adaptive, Design, Resampling
 from kernelmean.inference.adaptive.candidates import ViewSource
-from kernelmean.inference.adaptive.default_members import INDEPENDENCE, PAIR_NUMBERS, SAMPLE_SIZES, TWO_SAMPLES
+from kernelmean.inference.adaptive.default_members import (
+    INDEPENDENCE,
+    PAIR_NUMBERS,
+    SAMPLE_SIZES,
+    TWO_SAMPLES,
+    independence_members,
+    two_sample_members,
+)
 from kernelmean.inference.adaptive.many_kernels import _per_member, evidence, standardized
 from kernelmean.inference.adaptive.member import PairMember
 from kernelmean.inference.questions import Pairs, TwoSamples
@@ -50,6 +58,7 @@ class Question:
         looks = [(row, (row.look,) if self.two else tuple(PairMember(*pair) for pair in row.looks)) for row in rows]
         self.members = [member for _, own in looks for member in own]
         self.names = [row.name for row, own in looks for _ in own]
+        self.kinds = np.array([row.group for row, own in looks for _ in own])
         self.weights = np.array(
             [np.array(row.weights[: len(self.sizes)]) / len(own) for row, own in looks for _ in own]
         )
@@ -64,22 +73,36 @@ class Question:
             name: lambda t, c=case: c.data(FIRST_TRIAL + t) for name, case in data.items()
         }
 
-    def found(self, x: Array, y: Array, seed: int) -> tuple[Array, list[float]]:
-        """Return the evidence of every member under the permutations, NaN of those that see nothing; sizes, columns."""
-        out = np.full((len(self.members), PERMUTATIONS), np.nan, np.float16)
-        chosen = Adaptive(members=self.members)
-        how = Resampling.of("auto", PERMUTATIONS - 1, seed)
-        null, members, counts = self.test.of([x, y], Design()).evaluated(chosen, self.kind, how)
-        rows = _per_member(null, counts)[:, :PERMUTATIONS]
-        places = iter(range(len(self.members)))
-        for member, row, varies in zip(members, evidence(standardized(rows)), np.ptp(rows, axis=1) > 0.0, strict=True):
-            place = next(k for k in places if self.members[k].group == member.group and _same(self.members[k], member))
-            if varies:
-                out[place] = row
-        size = 2 / (1 / len(x) + 1 / len(y)) if self.two else len(x)
-        pooled = np.vstack([x, y]) if self.two else x
+    def statistics(self, x: Array, y: Array, how: Resampling) -> Array:
+        """Return the statistics of every member under all permutations, NaN of those that see nothing."""
+        null, members, counts = self.test.of([x, y], Design()).evaluated(Adaptive(members=self.members), self.kind, how)
+        rows = _per_member(null, counts)
+        out, places = np.full((len(self.members), rows.shape[1]), np.nan), iter(range(len(self.members)))
+        for member, row in zip(members, rows, strict=True):
+            out[next(k for k in places if _same(self.members[k], member))] = row
+        return np.where(np.ptp(out, axis=1, keepdims=True) > 0.0, out, np.nan)
+
+    def size(self, x: Array, y: Array) -> tuple[float, float]:
+        """Return the rows that decide on weights, and how surely rows lie in far clusters."""
+        if not self.two:
+            return len(x), 0.0
+        pooled = np.vstack([x, y])
         some = np.arange(0, len(pooled), max(1, len(pooled) // 256))
-        return out, [size, ViewSource(pooled).table(some).clustered if self.two else 0.0]
+        return 2 / (1 / len(x) + 1 / len(y)), ViewSource(pooled).table(some).clustered
+
+    def todays_weights(self, x: Array, y: Array) -> Array:
+        """Return the weight of every member in the default test, 0 of those that take no part."""
+        size, clustered = self.size(x, y)
+        members = two_sample_members(size, clustered) if self.two else independence_members(size)
+        weights = {replace(own, weight=1.0, group=""): own.weight for own in members}
+        return np.array([weights.get(replace(own, weight=1.0, group=""), 0.0) for own in self.members])
+
+    def found(self, x: Array, y: Array, seed: int) -> tuple[Array, tuple[float, float]]:
+        """Return the evidence of every member under the first permutations, and what decides on weights."""
+        rows = self.statistics(x, y, Resampling.of("auto", PERMUTATIONS - 1, seed))
+        rows = rows[:, :PERMUTATIONS]
+        varies = np.ptp(rows, axis=1, keepdims=True) > 0.0
+        return np.where(varies, evidence(standardized(rows)), np.nan).astype(np.float16), self.size(x, y)
 
 
 def _same(member: Any, found: Any) -> bool:

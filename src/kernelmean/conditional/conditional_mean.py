@@ -31,7 +31,7 @@ from .outcomes import OutcomeFeatures, best_fit, landmarks_of, noisy_quantiles, 
 from .ridge import Kind, RidgeFits, Ridges, moved_to, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
 from .stacking import Stack, best_stack, kinds_of, r2_of
-from .units import Units, in_cells
+from .units import OutcomeUnits, in_cells
 
 _RANK_X, _CELLS, _FEW = 500, 2**23, 50
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
@@ -117,7 +117,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     """
 
     holds: ClassVar = (
-        *(Stack, RidgeFits, DealtRows, ScaledColumns, Units),
+        *(Stack, RidgeFits, DealtRows, ScaledColumns, OutcomeUnits),
         *(PlainColumns, Quadratic, Curves, Radial, GaussianFeatures, KernelFeatures),
     )
     kernel_y: KernelLike = "gaussian"
@@ -139,8 +139,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     ridges_: Ridges = field(init=False)
     scaling_: ScaledColumns = field(init=False)
     dealt_: DealtRows = field(init=False)
-    outcomes_: Units = field(init=False)
-    units_: Units = field(init=False)
+    outcomes_: OutcomeUnits = field(init=False)
+    units_: OutcomeUnits = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
     n_features_in_: int = field(init=False)
@@ -195,7 +195,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             raise ValueError(f"about_mean is True, and {self.kernel_!r} is no kernel of differences; write 'loocv'")
         kept = [outcomes, left] if self.about_mean and isinstance(self.kernel_, Stationary) else [outcomes]
         blocks = self._outcomes(rows, about=len(kept) > 1)
-        units = in_cells(ridges, kept, blocks) if dealt.drawn else [(Units.single(each), ridges) for each in kept]
+        singles = [(OutcomeUnits.single(each), ridges) for each in kept]
+        units = in_cells(ridges, kept, blocks) if dealt.drawn else singles
         choices = [
             OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
             for values, own in zip(kept, units, strict=True)

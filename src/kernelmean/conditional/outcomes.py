@@ -21,7 +21,7 @@ from ..noise.dirac import Dirac
 from .ridge import Ridges, moved_to
 from .rows import DealtRows, Targets
 from .stacking import Stack, best_stack
-from .units import Units
+from .units import OutcomeUnits
 
 _MOST_LANDMARKS, _DEPENDENT = 100, 1e-13
 
@@ -38,7 +38,7 @@ class OutcomeFeatures:
 
     values: Array
     landmarks: Landmarks
-    units: Units
+    units: OutcomeUnits
     ridges: Ridges
 
     def with_noise(self, noise: Noise) -> tuple[Targets, Array]:

@@ -24,7 +24,7 @@ _MOST = 2000
 
 @final
 @dataclass(frozen=True, eq=False)
-class Units(Frozen):
+class OutcomeUnits(Frozen):
     """Outcomes, or means of those of a cell."""
 
     points: Array
@@ -35,7 +35,7 @@ class Units(Frozen):
     """The units of the rows that are kept."""
 
     @classmethod
-    def single(cls, values: Array) -> Units:
+    def single(cls, values: Array) -> OutcomeUnits:
         """Return rows as units of their own."""
         return cls(values, np.ones(len(values)), np.arange(len(values)))
 
@@ -50,7 +50,7 @@ class Units(Frozen):
 
 
 @final
-class Cells:
+class OutcomeCells:
     """Cells about the first 2000 different ones of some outcomes: every row is dealt to the nearest, in deviations."""
 
     def __init__(self, values: Array, ridges: Ridges) -> None:
@@ -73,22 +73,22 @@ class Cells:
         self._gaps = self._gaps + members @ (values - self._centers[cells])
         return members
 
-    def units(self) -> tuple[Units, Ridges]:
+    def units(self) -> tuple[OutcomeUnits, Ridges]:
         """Return the cells as units, and the regressions with their sums."""
         sums = zip(self._ridges, self.sums, strict=True)
         ridges = tuple(replace(ridge, units=(own - self._sizes * ridge.center) @ ridge.axes) for ridge, own in sums)
         points = self._centers + self._gaps / np.maximum(self._sizes, 1.0)
-        return Units(points, self._sizes[:, 0], self._of_rows), ridges
+        return OutcomeUnits(points, self._sizes[:, 0], self._of_rows), ridges
 
 
 def in_cells(
     ridges: Ridges, kept: Sequence[Array], blocks: Iterable[tuple[Array, Sequence[Array]]]
-) -> list[tuple[Units, Ridges]]:
+) -> list[tuple[OutcomeUnits, Ridges]]:
     """Deal rows to cells by outcomes of one kind or more; return the units and regressions of every kind.
 
     ``kept`` has the outcomes that make the cells, ``blocks`` all scaled rows with all of their outcomes.
     """
-    cells = [Cells(values, ridges) for values in kept]
+    cells = [OutcomeCells(values, ridges) for values in kept]
     for rows, outcomes in blocks:
         members = [each.add(values) for each, values in zip(cells, outcomes, strict=True)]
         for number, ridge in enumerate(ridges):

@@ -85,7 +85,11 @@ class Rotations:
         left, right = problem.index
         linear = self.correlations(rows[0][left], rows[1][right])
         diagonals = problem.left.diagonal(rows[0])[left], problem.right.diagonal(rows[1])[right]
-        return problem.centered_sums(raw, linear, self.correlations(*diagonals), rows)
+        return problem.centered_sums(raw, linear, self.of_diagonals(problem, *diagonals), rows)
+
+    def of_diagonals(self, problem: Problem, left: Array, right: Array) -> Array:
+        """Return the sums over the diagonals of centered matrices, shape (m, count), if the statistic needs them."""
+        return self.correlations(left, right) if problem.statistic.of_diagonal else np.empty((len(left), 0))
 
     def turned(self, values: IntArray) -> IntArray:
         """Return values (n,) under all rotations, shape (order, n); values beyond the n-th stay in place, too."""

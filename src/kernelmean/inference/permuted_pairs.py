@@ -106,7 +106,7 @@ def _rotated(problem: Problem, how: Resampling) -> Sums:
     parts = [] if factored is None else [factor_sums(factored, rotations)]
     if others:
         parts.append(tile_sums(problem.restricted(others), rotations, how.resources))
-    return Sums.joined(parts, axis=0).reordered(np.argsort(low + others))
+    return Sums.placed(parts, [low, others])
 
 
 @final

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
-from ..core.array import Array, IntArray
+from ..core.array import Array
 from ..core.words import passed
 
 StatisticForm = Literal["u", "v"]
@@ -23,6 +23,9 @@ StatisticForm = Literal["u", "v"]
 ROUNDING = 1e-9, 2.0**-42
 SINGLE = 6e-7, 2.0**-28
 """Shares of a range and of a magnitude below which values are tied: for sums, and for sums of float32 numbers."""
+
+
+_OF_PERMUTATIONS = "pairs", "diagonal"
 
 
 @final
@@ -34,15 +37,6 @@ class RemovedMeans:
     """Σ_i r_i a_π(i), with r the row means of K, shape (m, P)."""
     mean: Array
     """The mean of K, shape (m,)."""
-
-    @staticmethod
-    def joined(parts: Sequence[RemovedMeans | None], axis: int) -> RemovedMeans | None:
-        """Join as :meth:`Sums.joined` does; None if a part has none."""
-        known = [part for part in parts if part is not None]
-        if len(known) < len(parts):
-            return None
-        mean = np.concatenate([part.mean for part in known]) if axis == 0 else known[0].mean
-        return RemovedMeans(np.concatenate([part.rows for part in known], axis), mean)
 
 
 @final
@@ -56,7 +50,9 @@ class Sums:
     pairs: Array
     """Shape (m, P). :math:`Σ_{ij} K̄_{ij} Z̄_{π(i)π(j)}`; for two samples that is :math:`a_π^⊤ K̄ a_π`."""
     diagonal: Array
-    """Shape (m, P). :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`."""
+    """Shape (m, P). :math:`Σ_i K̄_{ii} Z̄_{π(i)π(i)}`; for two samples :math:`Σ_i K̄_{ii} a_{π(i)}`.
+
+    Shape (m, 0) where the statistic does not need it."""
     left_trace: Array
     right_trace: Array
     """tr K̄ and tr Z̄, shape (m,)."""
@@ -66,24 +62,27 @@ class Sums:
     """Shares of a range and of a magnitude below which values are tied."""
 
     @staticmethod
-    def joined(parts: Sequence[Sums], axis: int) -> Sums:
-        """Join batches of permutations (``axis`` 1, the same pairs) or groups of pairs (``axis`` 0)."""
+    def joined(parts: Sequence[Sums]) -> Sums:
+        """Join batches of permutations of the same pairs."""
+        first, levels = parts[0], [part.level for part in parts if part.level is not None]
+        if len(parts) == 1:
+            return first
+        pairs, diagonal = (np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _OF_PERMUTATIONS)
+        level = RemovedMeans(np.concatenate([own.rows for own in levels], axis=1), levels[0].mean) if levels else None
+        return replace(first, pairs=pairs, diagonal=diagonal, level=level)
+
+    @staticmethod
+    def placed(parts: Sequence[Sums], numbers: Sequence[Sequence[int]]) -> Sums:
+        """Put groups of pairs of variables, given their numbers among all, in the order of these."""
         if len(parts) == 1:
             return parts[0]
-        traces = [parts[0].left_trace, parts[0].right_trace]
-        if axis == 0:
-            traces = [np.concatenate([getattr(part, name) for part in parts]) for name in ("left_trace", "right_trace")]
-        pairs, diagonal = (
-            np.concatenate([getattr(part, name) for part in parts], axis) for name in ("pairs", "diagonal")
-        )
-        level = RemovedMeans.joined([part.level for part in parts], axis)
-        return Sums(pairs, diagonal, traces[0], traces[1], level, max(part.rounding for part in parts))
-
-    def reordered(self, index: IntArray) -> Sums:
-        """Return the sums of the pairs in another order."""
-        level = self.level and RemovedMeans(self.level.rows[index], self.level.mean[index])
-        traces = self.left_trace[index], self.right_trace[index]
-        return Sums(self.pairs[index], self.diagonal[index], *traces, level, self.rounding)
+        found: dict[str, Any] = {}
+        for name in (*_OF_PERMUTATIONS, "left_trace", "right_trace"):
+            groups = [getattr(part, name) for part in parts]
+            found[name] = np.empty((sum(map(len, groups)), *groups[0].shape[1:]))
+            for own, group in zip(numbers, groups, strict=True):
+                found[name][own] = group
+        return replace(parts[0], **found)
 
 
 class Statistic(ABC):
@@ -91,6 +90,11 @@ class Statistic(ABC):
 
     of_uncentered: ClassVar[bool] = False
     """Whether it needs what centering removes from K, for two samples."""
+
+    @property
+    def of_diagonal(self) -> bool:
+        """Whether it needs the sums of the diagonals."""
+        return True
 
     @property
     @abstractmethod
@@ -110,6 +114,11 @@ class LinearStatistic(Statistic):
     """A statistic that is linear in :class:`Sums`."""
 
     kind: StatisticForm
+
+    @property
+    def of_diagonal(self) -> bool:
+        """Whether it is unbiased, and so leaves out the diagonals."""
+        return self.kind == "u"
 
     @property
     @abstractmethod

@@ -168,7 +168,7 @@ def split_rows(batches: Iterator[Array], rows: int) -> tuple[Array | None, Itera
 
 
 def in_blocks(batches: Iterable[Array], rows: int) -> Iterator[Array]:
-    """Yield the rows of batches of any sizes in blocks of one size; the last one may be shorter."""
+    """Yield the rows of batches of any size in blocks of one size; the last one may be shorter."""
     parts: list[Array] = []
     missing = rows
     for batch in batches:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ...core.array import Array, IntArray, like, slices
-from ...kernels import Kernel
+from ...kernels import Kernel, Linear
 
 _LEAST = 1e-10
 """As a share of the squares of all features before centering: smaller eigenvalues are rounding."""
@@ -99,8 +99,12 @@ class Components:
 
 
 def spectrum(table: Array, kernel: Kernel, landmarks: IntArray) -> Components:
-    """Return the spectrum of a kernel over the rows of a table (n, d), on these landmarks; O(n r (d + r)) time."""
-    chosen = table[landmarks]
+    """Return the spectrum of a kernel over the rows of a table (n, d), on these landmarks; O(n r (d + r)) time.
+
+    Of a linear kernel the axes tell as much, and all, if there are no more of them.
+    """
+    dim = table.shape[1]
+    chosen = np.eye(dim) if isinstance(kernel, Linear) and dim <= len(landmarks) else table[landmarks]
     values, vectors = decomposed(kernel(chosen, chosen))
     kept = values > _DEPENDENT * max(values[-1], 0.0)
     roots, blocks = vectors[:, kept] / np.sqrt(values[kept]), kernel.blocks(chosen, table)

@@ -39,7 +39,7 @@ def factor_sums(factored: Factored, rotations: Rotations) -> Sums:
     pairs = np.empty((len(factored.problem.pairs), rotations.count))
     for group in factored.shared:
         pairs[group.pairs] = _squared_norms(group, rotations)
-    return factored.sums(pairs, rotations.correlations(*factored.diagonals))
+    return factored.sums(pairs, rotations.of_diagonals(factored.problem, *factored.diagonals))
 
 
 def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:

@@ -84,7 +84,7 @@ def plain_null(labelings: Labelings, statistic: StatisticForm | Statistic) -> Nu
         diagonal, *rows = (part.products(own, 0) for own in linear)
         level = RemovedMeans(rows[0], kernels.mean) if rows else None
         parts.append(Sums(kernels.forms.under(part), diagonal, *traces, level, labelings.rounding))
-    sums = Sums.joined(parts, axis=1)
+    sums = Sums.joined(parts)
     values = measure(sums)
     return Null(values, measure.tolerance(values, sums), measure.name, labelings.scheme)
 
