@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...kernels import Kernel, Polynomial, TensorProduct
 from ..low_rank import Coordinates
 from ..null import Null
@@ -28,8 +28,9 @@ from .many_kernels import Adaptive, in_parts
 from .member import MEDIAN, QUARTER, WIDE, Member
 from .views import View, Views, ViewSource
 
-_LANDMARKS = 64
-"""Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square."""
+_LANDMARKS, _LANDMARKS_NEAREST = 64, 112
+"""Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square. Only what looks
+at the nearest rows of samples finds more with nearly twice as many: that is where a row far from all landmarks is lost."""
 _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
 """From this many columns on, fewer features find as much, if there are more rows than landmarks."""
 UNIT_ROWS = 256
@@ -94,7 +95,7 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
     viewed = [rows.table(unit) for rows, unit in zip(hosts, units, strict=True)]
     members = present(adaptive.members, viewed, size)
     views = [
-        Views.of(rows, side, unit, rows.drawn(_landmarks(*rows.points.shape), rng))
+        Views.of(rows, side, unit, *_landmarks(rows, len(tables), rng))
         for rows, side, unit in zip(
             hosts, ([own.sides[k] for own in members] for k in range(len(tables))), units, strict=True
         )
@@ -109,9 +110,13 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
     return Candidates(members, kernels, columns, tuple(hosts), tuple(views))
 
 
-def _landmarks(n: int, dim: int) -> int:
-    """Return how many features views of a table have: all of them if the rows are no more than landmarks."""
-    return _LANDMARKS if n <= _LANDMARKS or dim < _MANY_COLUMNS else _LANDMARKS_OF_MANY_COLUMNS
+def _landmarks(rows: ViewSource, n_tables: int, rng: np.random.Generator) -> tuple[IntArray, dict[str, IntArray]]:
+    """Return the landmarks of views, all rows if there are no more of them; and those of views that have their own."""
+    n, dim = rows.points.shape
+    if dim >= _MANY_COLUMNS and n > _LANDMARKS:
+        return rows.drawn(_LANDMARKS_OF_MANY_COLUMNS, rng), {}
+    landmarks = rows.drawn(_LANDMARKS, rng)
+    return landmarks, {"nearest": rows.drawn(_LANDMARKS_NEAREST, rng)} if n_tables == 1 else {}
 
 
 # -- several variables -------------------------------------------------------------------------------------------------
