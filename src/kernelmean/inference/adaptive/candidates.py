@@ -30,7 +30,7 @@ from .views import View, Views, ViewSource
 
 _LANDMARKS, _LANDMARKS_NEAREST = 64, 112
 """Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square. Only what looks
-at the nearest rows of samples finds more with nearly twice as many: that is where a row far from all landmarks is lost."""
+at the nearest rows of samples finds more with nearly twice as many: a row far from all landmarks is lost to it."""
 _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
 """From this many columns on, fewer features find as much, if there are more rows than landmarks."""
 UNIT_ROWS = 256
