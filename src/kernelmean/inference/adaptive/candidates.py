@@ -28,9 +28,11 @@ from .many_kernels import Adaptive, in_parts
 from .member import MEDIAN, QUARTER, WIDE, Member
 from .views import View, Views, ViewSource
 
-_LANDMARKS, _LANDMARKS_NEAREST = 64, 112
-"""Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square. Only what looks
-at the nearest rows of samples finds more with nearly twice as many: a row far from all landmarks is lost to it."""
+_LANDMARKS = 64
+"""Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square."""
+_OWN_LANDMARKS = {"nearest": 128, "radius": 32}
+"""For two samples: a row far from all landmarks is lost to what looks at the nearest rows, and a single column needs
+fewer."""
 _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
 """From this many columns on, fewer features find as much, if there are more rows than landmarks."""
 UNIT_ROWS = 256
@@ -116,7 +118,7 @@ def _landmarks(rows: ViewSource, n_tables: int, rng: np.random.Generator) -> tup
     if dim >= _MANY_COLUMNS and n > _LANDMARKS:
         return rows.drawn(_LANDMARKS_OF_MANY_COLUMNS, rng), {}
     landmarks = rows.drawn(_LANDMARKS, rng)
-    return landmarks, {"nearest": rows.drawn(_LANDMARKS_NEAREST, rng)} if n_tables == 1 else {}
+    return landmarks, {} if n_tables > 1 else {view: rows.drawn(many, rng) for view, many in _OWN_LANDMARKS.items()}
 
 
 # -- several variables -------------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ TWO_SAMPLES: tuple[DefaultMember, ...] = (
                   "A value, or a combination of values, that is more frequent in one sample."),
     DefaultMember("copies", "local", Member("nearest", HAT), (3, 3, 3, 2, 2, 1, 0.5), 1,
                   "Copies of rows, exact or nearly so, and values that many rows share."),
-    DefaultMember("nearest", "local", Member("nearest", MEDIAN, ridge=0.001), (0, 1, 4, 6, 6, 2, 1), 5,
+    DefaultMember("nearest", "local", Member("nearest", MEDIAN, ridge=0.001), (0, 1, 6, 8, 8, 3, 1), 5,
                   "Waves of ten periods or more in one column, and differences within a dozen far clusters."),
     DefaultMember("near", "local", Member("near", WIDE, ridge=0.001), (0, 0, 0, 0, 0, 0, 0), 50,
                   "Shifts within up to eight far clusters."),
