@@ -14,6 +14,7 @@ from ...core.words import count
 from ...inference import Design, TestResult
 from ...inference.bins.fitting import Fitted
 from ...inference.designs.independence import PairDesign
+from ...inference.products import Within
 from ...inference.questions.many_pairs import ManyPairs, Placed
 from ...inference.resampling import Resampling
 from ...inference.rotations.few_units import UnitProducts
@@ -22,6 +23,7 @@ from ...inference.rotations.windows import Stripes
 from ...plan.plan import Plan
 from ...tables.prefetch import ahead
 from ..rows.first_look import Learnt
+from .column_features import ColumnFeatures
 
 Sums = StripeSums | UnitProducts
 Batches = Callable[[], Iterator[Array]]
@@ -39,8 +41,15 @@ class Partners(Protocol):
     def numbers(self) -> int:
         """How many numbers are held for the product of two columns."""
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
-        """Return sums over no rows for tests, and for strengths, which count all rows alike."""
+    @property
+    def chance(self) -> float:
+        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
+
+    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
+        """Return the variances of the features of the columns whose sums these are, over the pilot."""
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
+        """Return sums over no rows."""
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""
@@ -78,10 +87,19 @@ class WithoutDesign:
         """How many numbers are held for the product of two columns."""
         return sum(self.stripes.halves)
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[StripeSums, StripeSums]:
-        """Return sums over no rows, the same ones for tests and for strengths."""
-        sums = StripeSums(x, y, blocks, self.stripes.halves)
-        return sums, sums
+    @property
+    def chance(self) -> float:
+        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
+        return 1.0 / max(self.stripes.n - 1, 1)
+
+    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
+        """Return the variances of the features of columns over the pilot."""
+        del sums
+        return np.concatenate([own.variances for own in columns])
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> StripeSums:
+        """Return sums over no rows."""
+        return StripeSums(x, y, blocks, self.stripes.halves)
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""
@@ -138,9 +156,20 @@ class WithinDesign:
         """How many numbers are held for the product of two columns."""
         return self.rows.numbers
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
-        """Return sums over no rows for tests, with x centered in strata, and for strengths, without stripes."""
-        return self.rows.empty(x, y, blocks), StripeSums(x, y, blocks, ())
+    @property
+    def chance(self) -> float:
+        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
+        return Within.of(self.design.layout).chance()[-1]
+
+    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
+        """Return the variances of the features of columns within strata, over the pilot."""
+        del columns
+        assert isinstance(sums.x, Placed), "it is centered"
+        return self.rows.variances(sums.x)
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
+        """Return sums over no rows, with x centered in strata and weighted."""
+        return self.rows.empty(x, y, blocks)
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""

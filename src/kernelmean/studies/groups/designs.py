@@ -14,7 +14,7 @@ from ...inference.units.layout import DesignError
 from ...tables.columns import Encoded
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest
-from ..designs import WHOLE_STRENGTHS, Taken
+from ..designs import STRENGTHS, Taken
 from ..many_tests import OneTest
 
 Pair = tuple[int, int]
@@ -50,7 +50,7 @@ class GroupDesign:
         """Yield what the design does not show, and which pairs could not be tested."""
         if not self.taken.design:
             return
-        yield from WHOLE_STRENGTHS
+        yield from self.taken.design.notes(STRENGTHS)
         if self.unusable:
             those = listed(f"{names[i]} and {names[j]} ({why})" for (i, j), why in sorted(self.unusable.items()))
             yield f"cannot be tested with this design, so p = 1: {those}"

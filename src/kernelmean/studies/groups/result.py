@@ -20,7 +20,7 @@ from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
-from ..designs import NO_DESIGN, TableDesign
+from ..designs import NO_DESIGN, STRENGTHS, TableDesign
 from ..many_tests import LEFT, out_of_reach
 from ..study import Study
 from .parts import GroupColumn, GroupPair
@@ -301,7 +301,7 @@ class GroupComparison(JointTest, Study):
             "missing": self.missing.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
-            "design": self.design.as_dict(groups=True),
+            "design": self.design.as_dict(STRENGTHS),
             "adjustment": self.adjustment,
             "seed": self.seed,
         }
