@@ -21,6 +21,7 @@ from typing import Self, final
 import numpy as np
 
 from ..core.array import Array, IntArray, slices
+from ..core.cached import cached_property
 from .low_rank import Factor
 from .problem import KernelSide
 from .tiling import upper_tiles
@@ -63,19 +64,33 @@ class Within:
 
     def centered(self, values: Array) -> Array:
         """Return values (..., n) less their means over strata."""
-        return np.asarray(values - self.spread(self.sums(values * self.shares) / self.sums(self.shares)))
+        return np.asarray(values - self.spread(self.means(values)))
 
-    def chance(self) -> tuple[Array, Array, float]:
-        """Return α and β P² of every stratum, and the sum of β P² over strata with α = 0: of equal traces."""
-        own = self.shares / self.spread(mass := self.sums(self.shares))
-        second, third = self.sums(own**2), self.sums(own**3)
+    @cached_property
+    def masses(self) -> Array:
+        """The shares of the strata, P."""
+        return self.sums(self.shares)
+
+    @cached_property
+    def second(self) -> Array:
+        """The sums over strata of squared shares in them: one over the rows of equal weight that these are worth."""
+        return self.sums(np.square(self.shares / self.spread(self.masses)))
+
+    def means(self, values: Array) -> Array:
+        """Return the means of values (..., n) over strata, (..., strata)."""
+        return np.asarray(self.sums(values * self.shares) / self.masses)
+
+    def chance(self) -> tuple[Array, Array, Array]:
+        """Return α of every stratum, β P² that goes with it, and β P² for α = 0."""
+        own = self.shares / self.spread(self.masses)
+        second, third = self.second, self.sums(own**3)
         lengths = 1.0 - 2.0 * own + self.spread(second)
         worth, left = 1.0 / second, np.square(1.0 - second)
-        moved = np.divide(mass**2, left, out=np.zeros_like(mass), where=second < 1.0)
+        moved = np.divide(self.masses**2, left, out=np.zeros_like(left), where=second < 1.0)
         products = second + second**2 - 2.0 * third
         alpha = np.divide(worth, worth - 2.0, out=np.zeros_like(worth), where=worth >= _LEAST)
         beta = moved * (products - alpha * self.sums(np.square(own * lengths)))
-        return alpha, beta, float(moved @ products)
+        return alpha, beta, moved * products
 
 
 def alignments(side: KernelSide, within: Within) -> Array:
@@ -85,8 +100,7 @@ def alignments(side: KernelSide, within: Within) -> Array:
     """
     products, diagonal = centered_products(side, within)
     alpha, beta, _ = within.chance()
-    traces = within.sums(within.shares * diagonal) / within.sums(within.shares)
-    own = within.shares * diagonal
+    traces, own = within.means(diagonal), within.shares * diagonal
     found = products - (within.spread(alpha) * own) @ own.T - (beta * traces) @ traces.T
     nothing = NOTHING * np.abs(side.unshifted().gram_diagonal()).mean(axis=1)
     scales = np.sqrt(np.where(np.diag(found) > nothing**2, np.diag(found), 0.0))
@@ -133,7 +147,7 @@ def _of_tiles(side: KernelSide, shares: Array) -> tuple[Array, Array]:
 def _of_strips(side: KernelSide, within: Within) -> tuple[Array, Array]:
     """Add up rows of all matrices, centered along them, and take off the means of rows of a stratum at its end."""
     n, tiles, shifts, shares = side.n, side.tiles(), np.array(side.shifts)[:, None, None], within.shares
-    stratum, mass = within.spread(np.arange(len(within.starts))), within.sums(shares)
+    stratum, mass = within.spread(np.arange(len(within.starts))), within.masses
     products, diagonal, begun = np.zeros((side.count, side.count)), np.empty((side.count, n)), np.zeros(())
     for some in slices(n, max(1, _ENTRIES // (side.count * n))):
         rows = within.centered(np.stack(tiles(some, slice(0, n))) - shifts)

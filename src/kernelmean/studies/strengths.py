@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from ..core.array import RngLike
 from ..estimators import KME
-from ..inference.explain import DependenceSize, PairSubject, effect_size
 from ..inference.designs.independence import PairDesign
+from ..inference.explain import DependenceSize, PairSubject, effect_size
 from ..inference.problem import KernelSide
 from ..inference.products import Within, alignments
 from ..inference.request import choose_kernel, representative_rows

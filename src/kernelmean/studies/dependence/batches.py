@@ -221,7 +221,9 @@ class _Study:
             return OneTest(outcome["statistic"], outcome["pvalue"], values.shape[1] - 1)
 
         columns = [self.columns[name] for name in names]
-        variances = np.split(self.partners.variances(columns, sums), np.cumsum([len(own.smooth) for own in columns])[:-1])
+        variances = np.split(
+            self.partners.variances(columns, sums), np.cumsum([len(own.smooth) for own in columns])[:-1]
+        )
         traces = {own.name: own.smooth @ values for own, values in zip(columns, variances, strict=True)}
         as_they_are, chance = self.partners.arrangements(1, np.random.default_rng(0)), self.partners.chance
 

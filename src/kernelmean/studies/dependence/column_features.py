@@ -119,7 +119,6 @@ class ColumnFeatures:
         return shares[-1] if member in _LOCAL else shares[0]
 
 
-
 @final
 @dataclass(frozen=True, eq=False)
 class PairFeatures:
@@ -152,7 +151,6 @@ class PairFeatures:
         sides = [(self.x, [own.x for own in self.members]), (self.y, [own.y for own in self.members])]
         x, y = (np.array([own.weights[side] @ own.variances for side in those]) for own, those in sides)
         return np.asarray(x * y)
-
 
 
 def _met(

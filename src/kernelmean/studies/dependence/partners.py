@@ -159,7 +159,7 @@ class WithinDesign:
     @property
     def chance(self) -> float:
         """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
-        return Within.of(self.design.layout).chance()[-1]
+        return float(Within.of(self.design.layout).chance()[-1].sum())
 
     def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
         """Return the variances of the features of columns within strata, over the pilot."""

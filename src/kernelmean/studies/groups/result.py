@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import comb
+from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.words import count, listed, span, strength
@@ -246,7 +246,7 @@ class GroupComparison(JointTest, Study):
         stars = set()
         for pair in self.pairs:
             i, j = place[pair.first], place[pair.second]
-            cells[i][j] = cells[j][i] = max(pair.strength, 0.0)
+            cells[i][j] = cells[j][i] = None if isnan(pair.strength) else max(pair.strength, 0.0)
             stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
         values = tuple(map(tuple, cells))
         told = f"adjusted p at most {self.level:g}"
