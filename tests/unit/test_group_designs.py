@@ -165,6 +165,16 @@ def test_rows_without_weight_take_no_part() -> None:
     assert "3 rows of weight zero left out" in other.notes
 
 
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+@pytest.mark.parametrize("strata", [None, "s"])
+def test_the_only_pair_of_two_groups_has_their_test(strata: str | None, estimator: str) -> None:
+    two = TABLE[TABLE.g != "w"][["a", "b", "g", *([strata] if strata else [])]]
+    found = km.compare_groups(two, "g", strata=strata, estimator=estimator, n_resamples=199)
+    (pair,) = found.pairs
+    assert (pair.statistic, pair.pvalue, pair.adjusted) == (found.test.statistic, found.pvalue, found.pvalue)
+    assert pair.n_resamples == found.test.n_resamples
+
+
 def test_two_groups_have_the_test_of_two_samples() -> None:
     found = km.compare_groups(TABLE[["a", "b", "g", "c"]], "g", ["u", "v"], clusters="c", **HOW)
     assert found.pairs[0].statistic == pytest.approx(found.test.statistic)

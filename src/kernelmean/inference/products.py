@@ -54,13 +54,18 @@ class Within:
         """Return one stratum of n rows that count alike."""
         return cls(np.full(n, 1.0 / n), np.zeros(1, dtype=np.intp))
 
+    @property
+    def sizes(self) -> IntArray:
+        """The rows of every stratum."""
+        return np.diff(np.append(self.starts, len(self.shares)))
+
     def sums(self, values: Array) -> Array:
         """Return the sums of values (..., n) over the rows of strata, (..., strata)."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=-1))
 
     def spread(self, values: Array) -> Array:
         """Return values of strata (..., strata) for every row, (..., n)."""
-        return np.repeat(values, np.diff(np.append(self.starts, len(self.shares))), axis=-1)
+        return np.repeat(values, self.sizes, axis=-1)
 
     def centered(self, values: Array) -> Array:
         """Return values (..., n) less their means over strata."""
@@ -147,7 +152,7 @@ def _of_tiles(side: KernelSide, shares: Array) -> tuple[Array, Array]:
 def _of_strips(side: KernelSide, within: Within) -> tuple[Array, Array]:
     """Add up rows of all matrices, centered along them, and take off the means of rows of a stratum at its end."""
     n, tiles, shifts, shares = side.n, side.tiles(), np.array(side.shifts)[:, None, None], within.shares
-    stratum, mass = within.spread(np.arange(len(within.starts))), within.masses
+    stratum, mass = np.repeat(np.arange(len(within.starts)), within.sizes), within.masses
     products, diagonal, begun = np.zeros((side.count, side.count)), np.empty((side.count, n)), np.zeros(())
     for some in slices(n, max(1, _ENTRIES // (side.count * n))):
         rows = within.centered(np.stack(tiles(some, slice(0, n))) - shifts)

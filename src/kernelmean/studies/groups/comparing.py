@@ -157,7 +157,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     how.progress("all groups together", 0, study.steps)
     joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
-    pairs = study.tested(streams[3], strengths)
+    pairs = study.tested(joint, streams[3], strengths)
     columns = study.columns(joint, streams[1], strengths)  # as in a comparison of two tables
     return GroupComparison(
         by=by,
@@ -278,8 +278,8 @@ class _GroupTests:
         rows = tuple(drawn(len(rows), MOST_ROWS, rng) for rows in self.encoded.points())
         return _Strengths(self.encoded, rows, rng, self.design)
 
-    def tested(self, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
-        """Return all pairs, those that differ most first; all are tested with the same permutations."""
+    def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
+        """Return all pairs, those that differ most first, from the same permutations; a single one has the joint test."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
         planned = planned_runs(how, len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
@@ -287,8 +287,10 @@ class _GroupTests:
         def test(pair: tuple[int, int], run: Run) -> OneTest:
             return self.design.tested(pair, copy.deepcopy(streams[run.number]), run.n_resamples)
 
-        many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
-        found = many.tested(pairs, planned)
+        if len(pairs) == 1:
+            found = {pairs[0]: OneTest.of(joint)}
+        else:
+            found = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs)).tested(pairs, planned)
         values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         strong = strengths.of(order, pairs)
         most = 0 if self.design.taken.design else _MOST_INTERVALS
@@ -313,7 +315,7 @@ class _GroupTests:
         """Return all columns, those in which groups differ most first; a single one has the joint test."""
         order = self.encoded.in_table_order()
         if len(order) == 1:
-            found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
+            found = {order[0]: OneTest.of(joint)}
         else:
             found = self.test.columns(self.encoded, order, stream, self.steps)
         values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
