@@ -279,7 +279,7 @@ class _GroupTests:
         return _Strengths(self.encoded, rows, rng, self.design)
 
     def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
-        """Return all pairs, those that differ most first, from the same permutations; a single one has the joint test."""
+        """Return all pairs, those that differ most first, by the same permutations; a single one has the joint test."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
         planned = planned_runs(how, len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
