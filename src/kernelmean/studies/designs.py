@@ -296,9 +296,11 @@ def series_notes(alike: Alike | None) -> tuple[str, ...]:
     )
 
 
-def exactness(*, in_series: bool) -> str:
-    """Return in a few words what p-values are: exact, or only if rows that look like a series do not depend."""
-    return "exact only if rows do not depend on each other (see the note)" if in_series else "exact"
+def exactness(design: TableDesign, *, in_series: bool = False) -> str:
+    """Return in a few words when p-values are exact; rows that look like a series may depend on each other."""
+    if in_series:
+        return "exact only if rows do not depend on each other (see the note)"
+    return "exact under this design" if design else "exact if rows are exchangeable"
 
 
 @final

@@ -310,7 +310,7 @@ class Dependence(JointTest, Study):
         if not several:
             test = replace(test, kind=self.pairs[0].kind or test.kind)
         trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
-        short = test.in_short(self.level, exactness(in_series=self.in_series))
+        short = test.in_short(self.level, exactness(self.design, in_series=self.in_series))
         facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in short]
         return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 

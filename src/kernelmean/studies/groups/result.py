@@ -20,7 +20,7 @@ from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
-from ..designs import NO_DESIGN, STRENGTHS, TableDesign
+from ..designs import NO_DESIGN, STRENGTHS, TableDesign, exactness
 from ..many_tests import LEFT, out_of_reach
 from ..study import Study
 from .parts import GroupColumn, GroupPair
@@ -171,7 +171,7 @@ class GroupComparison(JointTest, Study):
         return [
             ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level),
+            *self.test.in_short(self.level, exactness(self.design)),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
             *self._on_adjusted(),
