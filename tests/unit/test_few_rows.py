@@ -50,7 +50,8 @@ def test_three_rows_against_three_cannot_differ_and_the_result_says_so() -> None
     test = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]])
     assert (
         test.origin
-        == "0.1, exact if what is permuted is exchangeable, from 19 permutations (scheme exact); with these none below 0.1 is possible"
+        == "0.1, exact if what is permuted is exchangeable, from 19 permutations (scheme exact); with these none below "
+        "0.1 is possible"
     )
 
 
