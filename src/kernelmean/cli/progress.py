@@ -56,6 +56,7 @@ def progress(quiet: bool, lines_every: float = 30.0, *, forecasts: bool = True) 
 
         yield ahead(drawn)
 
+
 def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
     """Return a progress function that also reports, once for each label, how long its remaining steps will take."""
     paces: dict[str, Pace] = {}

@@ -129,9 +129,9 @@ def _of_factors(factors: Sequence[Factor], within: Within) -> tuple[Array, Array
     rows = within.centered(np.concatenate([factor.rows for factor in factors]))
     first = np.cumsum([0, *(factor.rank for factor in factors)])[:-1]
     every = np.concatenate([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
-    squares = np.square((rows * within.shares) @ rows.T) * np.outer(every, every)
-    products = np.add.reduceat(np.add.reduceat(squares, first, axis=0), first, axis=1)
-    return products, np.add.reduceat(np.square(rows) * every[:, None], first, axis=0)
+    parts = list(zip(np.split(rows, first[1:]), np.split(every, first[1:]), strict=True))
+    sums = [every * (own @ np.square((part * within.shares) @ rows.T)) for part, own in parts]
+    return np.add.reduceat(sums, first, axis=1), np.stack([own @ np.square(part) for part, own in parts])
 
 
 def _of_tiles(side: KernelSide, shares: Array) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,7 @@ from ...inference.designs.design import Design
 from ...inference.designs.independence import NAME
 from ...inference.null import Null
 from ...inference.permutations import BINS
+from ...inference.products import NOTHING
 from ...inference.questions import Pairs
 from ...inference.questions.many_pairs import Placed
 from ...inference.request import ESTIMATORS as PLAIN
@@ -181,7 +183,7 @@ class _Study:
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
-            alone = [block for name in pair for block in self.columns[name].blocks(0)]
+            alone = [block for name in {*pair}.difference(*part) for block in self.columns[name].blocks(0)]
             own = memory_of([*self._features(pair).blocks(), *alone], self.partners.numbers)
             if part and held + own > _MEMORY:
                 yield part
@@ -221,21 +223,20 @@ class _Study:
             return OneTest(outcome["statistic"], outcome["pvalue"], values.shape[1] - 1)
 
         columns = [self.columns[name] for name in names]
-        variances = np.split(
-            self.partners.variances(columns, sums), np.cumsum([len(own.smooth) for own in columns])[:-1]
-        )
-        traces = {own.name: own.smooth @ values for own, values in zip(columns, variances, strict=True)}
-        as_they_are, chance = self.partners.arrangements(1, np.random.default_rng(0)), self.partners.chance
+        chance = dict(zip(names, self.partners.chance(columns, sums), strict=True))
+        as_they_are = self.partners.arrangements(1, np.random.default_rng(0))
 
         def excess(what: Pair | str, x: str, y: str) -> float:
             """Return HSIC minus its mean over permutations."""
-            return float(sums.values(as_they_are, numbers[what])[-1, 0] - chance * traces[x] * traces[y])
+            return float(sums.values(as_they_are, numbers[what])[-1, 0] - chance[x] * chance[y])
 
-        scales = {own.name: own.scale(excess(own.name, own.name, own.name)) for own in columns}
+        squares = {own.name: excess(own.name, own.name, own.name) for own in columns}
+        varies = {own.name for own in columns if squares[own.name] > (NOTHING * own.trace) ** 2}
 
         def strength(pair: Pair) -> float:
-            scale = scales[pair[0]] * scales[pair[1]]
-            return min(excess(pair, *pair) / scale, 1.0) if scale > 0.0 else 0.0
+            """Return it over the mean of both columns with themselves, 0 where one varies too little."""
+            scale = math.sqrt(squares[pair[0]] * squares[pair[1]]) if varies.issuperset(pair) else math.inf
+            return min(excess(pair, *pair) / scale, 1.0)
 
         n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)

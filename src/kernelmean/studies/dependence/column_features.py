@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,7 +18,6 @@ from ...inference.adaptive.many_kernels import Adaptive
 from ...inference.adaptive.member import ENERGY, LINEAR, MEDIAN, Member, PairMember
 from ...inference.adaptive.views import Views, ViewSource
 from ...inference.low_rank import Coordinates
-from ...inference.products import NOTHING
 from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.rotations.stripes import BlockPair
 from ...kernels import Kernel
@@ -102,10 +100,10 @@ class ColumnFeatures:
         weights = {member: weights[order] for member, weights in found.items()}
         return cls(coding.name, own, weights, weights[smooth], variances)
 
-    def scale(self, squared: float) -> float:
-        """Return the root of HSIC of the column with itself, 0 where it varies too little."""
-        nothing = NOTHING * float(self.smooth @ self.variances)
-        return math.sqrt(squared) if squared > nothing**2 else 0.0
+    @property
+    def trace(self) -> float:
+        """The mean of the centered smooth kernel of a row with itself."""
+        return float(self.smooth @ self.variances)
 
     def blocks(self, x: int) -> list[BlockPair]:
         """Return the products of column number x with itself that HSIC with the smooth kernel needs."""

@@ -41,12 +41,8 @@ class Partners(Protocol):
     def numbers(self) -> int:
         """How many numbers are held for the product of two columns."""
 
-    @property
-    def chance(self) -> float:
-        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
-
-    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
-        """Return the variances of the features of the columns whose sums these are, over the pilot."""
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are the means of HSIC over permutations."""
 
     def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
         """Return sums over no rows."""
@@ -87,15 +83,10 @@ class WithoutDesign:
         """How many numbers are held for the product of two columns."""
         return sum(self.stripes.halves)
 
-    @property
-    def chance(self) -> float:
-        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
-        return 1.0 / max(self.stripes.n - 1, 1)
-
-    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
-        """Return the variances of the features of columns over the pilot."""
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are the means of HSIC over permutations."""
         del sums
-        return np.concatenate([own.variances for own in columns])
+        return [own.trace / np.sqrt(max(self.stripes.n - 1, 1)) for own in columns]
 
     def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> StripeSums:
         """Return sums over no rows."""
@@ -156,16 +147,13 @@ class WithinDesign:
         """How many numbers are held for the product of two columns."""
         return self.rows.numbers
 
-    @property
-    def chance(self) -> float:
-        """What chance adds to HSIC of two columns whose centered kernels of a row with itself are 1 on average."""
-        return float(Within.of(self.design.layout).chance()[-1].sum())
-
-    def variances(self, columns: Sequence[ColumnFeatures], sums: Sums) -> Array:
-        """Return the variances of the features of columns within strata, over the pilot."""
-        del columns
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are about the means of HSIC over permutations."""
         assert isinstance(sums.x, Placed), "it is centered"
-        return self.rows.variances(sums.x)
+        added = np.sqrt(Within.of(self.design.layout).chance()[-1].sum())
+        ends = np.cumsum([len(own.smooth) for own in columns])[:-1]
+        variances = np.split(self.rows.variances(sums.x), ends)
+        return [own.smooth @ within * added for own, within in zip(columns, variances, strict=True)]
 
     def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
         """Return sums over no rows, with x centered in strata and weighted."""
