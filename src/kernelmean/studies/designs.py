@@ -114,7 +114,7 @@ class TableDesign:
         return "" if self.strata is None else f" within strata of {self.strata}"
 
     def counted(self, shown: str = MEANS) -> str | None:
-        """Return in words what stands beside the tests is of; None where no design has columns."""
+        """Return in words how rows count in the numbers beside the tests; None where no design has columns."""
         if self.strata is not None:
             return f"{shown} are{self.within}: {self.weighted}"
         if self.weights is not None:
