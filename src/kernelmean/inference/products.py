@@ -30,6 +30,7 @@ from .units.layout import Layout
 
 _ENTRIES = 2**22
 """Of the rows of all matrices that are held at a time."""
+_AT_ONCE = 64
 _LEAST, NOTHING = 3.0 - 1e-9, 1e-8
 """The rows of equal weight by which a stratum shows more than its traces, and what is rounding beside k(x, x)."""
 
@@ -126,7 +127,9 @@ def centered_products(side: KernelSide, within: Within) -> tuple[Array, Array]:
 
 def _of_factors(factors: Sequence[Factor], within: Within) -> tuple[Array, Array]:
     """Add up the squares of the products of the rows of any two factors."""
-    rows = within.centered(np.concatenate([factor.rows for factor in factors]))
+    rows = np.concatenate([factor.rows for factor in factors])
+    for some in slices(len(rows), _AT_ONCE):  # in place, as all together may take a gigabyte
+        rows[some] = within.centered(rows[some])
     first = np.cumsum([0, *(factor.rank for factor in factors)])[:-1]
     every = np.concatenate([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
     parts = list(zip(np.split(rows, first[1:]), np.split(every, first[1:]), strict=True))
