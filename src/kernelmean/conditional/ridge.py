@@ -64,28 +64,30 @@ class RidgeFits(Frozen):
 
     def shrunk(self, chosen: IntArray) -> Array:
         """Return 1/(s + λ) for strengths by their numbers, shape (r, numbers)."""
-        return np.asarray(1.0 / (self.values[:, None] + STRENGTHS[chosen] * self.values.max(initial=1e-300)))
+        penalty = STRENGTHS[chosen] * self.values.max(initial=1e-300)
+        return np.asarray(1.0 / (np.expand_dims(self.values, tuple(range(1, 1 + chosen.ndim))) + penalty))
 
     def losses(self, scores: Array, targets: Targets) -> Array:
         """Return the sums of squared leave-one-out errors of rows of the fit, shape (strengths, q)."""
-        squares, found = scores**2, np.empty((len(STRENGTHS), len(targets.mean)))
-        for number in range(len(STRENGTHS)):
-            errors = self.errors(scores, targets, np.array([number]), squares)
-            found[number] = np.einsum("nq,nq->q", errors, errors)
-        return found
+        errors = self.errors(scores, targets, np.arange(len(STRENGTHS))[:, None])
+        return np.asarray(np.einsum("nsq,nsq->sq", errors, errors))
 
-    def errors(self, scores: Array, targets: Targets, chosen: IntArray, squares: Array | None = None) -> Array:
+    def errors(self, scores: Array, targets: Targets, chosen: IntArray) -> Array:
         """Return the leave-one-out errors of rows of the fit, shape (n, q): y_i minus the prediction without row i.
 
-        Each target has its own strength, or all have one; O(n r q) time. A row's source is taken off the prediction by
-        its leverage.
+        Each target has its own strength, or all have one; for several choices, shape (choices, q or 1), errors have the
+        shape (n, choices, q). O(n r q) time. A row's source is taken off the prediction by its leverage.
         """
-        shrunk = self.shrunk(chosen)
-        leverage = 1.0 / targets.n_rows + (scores**2 if squares is None else squares) @ shrunk
+        shrunk, between = self.shrunk(chosen), tuple(range(1, chosen.ndim))
+        leverage = 1.0 / targets.n_rows + np.tensordot(scores**2, shrunk, 1)
         kept = np.maximum(1.0 - leverage, _LEAST_KEPT)
-        errors = scores @ (-shrunk * self.moments)
-        errors += targets.sources + kept * (targets.values - targets.sources) - targets.mean
+        values, sources, moments = (
+            np.expand_dims(each, between) for each in (targets.values, targets.sources, self.moments)
+        )
+        errors = np.tensordot(scores, -shrunk * moments, 1)
+        errors += sources - targets.mean
         errors /= kept
+        errors += values - sources
         return np.asarray(errors)
 
     def coefficients(self, chosen: IntArray) -> Array:
