@@ -6,7 +6,7 @@ row needs no new ones; gradients that learned axes follow: Hristache, Juditsky, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -19,11 +19,12 @@ from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 
 _CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
+_NEGLIGIBLE = 1e-4
 
 
 def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
     """Return the features of all kinds of regression; learned ones for every fold."""
-    rows = dealt.rows
+    rows, targets = dealt.rows, targets @ leading_axes(targets, np.ones(targets.shape[1]))
     n, d = rows.shape
     if n < 4 or not d:
         return []
@@ -32,7 +33,7 @@ def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
         others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
         x, y = rows[others], targets[others]
         found.append((learned_axes(x, y), fold))
-        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, fine=True)]
+        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, len(x), fine=True)]
     return found
 
 
@@ -123,6 +124,12 @@ def r2_of(residuals: Array, targets: Targets) -> Array:
     return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
 
 
+def leading_axes(targets: Array, shares: Array) -> Array:
+    """Return axes of targets that hold all but a ten-thousandth of their variance, which shares weight, (q, axes)."""
+    values, axes = np.linalg.eigh(np.cov(targets.T * np.sqrt(shares)[:, None]).reshape(len(shares), -1))
+    return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _NEGLIGIBLE * values.sum()])
+
+
 def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
@@ -134,12 +141,14 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     kinds = [names.index(ridge.features.name) for ridge in ridges]
     parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
     scores = [ridge.scores_of(dealt, some[here]) for ridge, here in parts]
-    losses = np.zeros((len(names), len(STRENGTHS), q))
+    axes = np.eye(q) if shares is None else leading_axes(targets.values, shares)
+    losses = np.zeros((len(names), len(STRENGTHS), axes.shape[1]))
     for kind, (ridge, here), own in zip(kinds, parts, scores, strict=True):
-        losses[kind] += ridge.losses(own, targets.at(some[here]))
+        turned = replace(ridge, moments=ridge.moments @ axes)
+        losses[kind] += turned.losses(own, targets.at(some[here]).turned(axes))
     if shares is not None:
-        losses = np.repeat((losses @ shares)[:, :, None], q, axis=2)
-    chosen = np.argmin(losses, axis=1)[kinds]
+        losses = losses.sum(axis=2, keepdims=True)
+    chosen = np.broadcast_to(np.argmin(losses, axis=1)[kinds], (len(ridges), q))
     errors = np.empty((len(names) + 1, len(some), q))
     errors[-1] = targets.at(some).constant_errors()
     for kind, (ridge, here), own, numbers in zip(kinds, parts, scores, chosen, strict=True):
