@@ -67,10 +67,9 @@ class RidgeFits(Frozen):
         penalty = STRENGTHS[chosen] * self.values.max(initial=1e-300)
         return np.asarray(1.0 / (np.expand_dims(self.values, tuple(range(1, 1 + chosen.ndim))) + penalty))
 
-    def losses(self, scores: Array, targets: Targets) -> Array:
-        """Return the sums of squared leave-one-out errors of rows of the fit, shape (strengths, q)."""
-        errors = self.errors(scores, targets, np.arange(len(STRENGTHS))[:, None])
-        return np.asarray(np.einsum("nsq,nsq->sq", errors, errors))
+    def all_errors(self, scores: Array, targets: Targets) -> Array:
+        """Return the leave-one-out errors of rows of the fit with every strength, shape (n, strengths, q)."""
+        return self.errors(scores, targets, np.arange(len(STRENGTHS))[:, None])
 
     def errors(self, scores: Array, targets: Targets, chosen: IntArray) -> Array:
         """Return the leave-one-out errors of rows of the fit, shape (n, q): y_i minus the prediction without row i.

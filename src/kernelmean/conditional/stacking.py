@@ -46,7 +46,8 @@ def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Arr
     """Return the coefficients of a ridge regression, each target with its best strength."""
     every = Targets.of(targets)
     (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
-    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
+    errors = ridge.all_errors(ridge.scores(rows), every)
+    return ridge.coefficients(np.argmin(np.einsum("nsq,nsq->sq", errors, errors), axis=0))
 
 
 def learned_axes(rows: Array, targets: Array) -> Radial:
@@ -133,31 +134,31 @@ def leading_axes(targets: Array, shares: Array) -> Array:
 def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
-    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
-    it, each target has its own.
+    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights, which are
+    chosen on leading axes of the targets; without it, each target has its own.
     """
-    some, q = dealt.order[:_CHOOSING], len(targets.mean)
+    some, q, mean, turned = dealt.order[:_CHOOSING], len(targets.mean), targets.mean, ridges
+    if shares is not None:
+        axes = leading_axes(targets.values, shares)
+        targets, turned = targets.turned(axes), tuple(replace(each, moments=each.moments @ axes) for each in ridges)
+    here, every = targets.at(some), np.arange(len(targets.mean))
     names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
-    kinds = [names.index(ridge.features.name) for ridge in ridges]
-    parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
-    scores = [ridge.scores_of(dealt, some[here]) for ridge, here in parts]
-    axes = np.eye(q) if shares is None else leading_axes(targets.values, shares)
-    losses = np.zeros((len(names), len(STRENGTHS), axes.shape[1]))
-    for kind, (ridge, here), own in zip(kinds, parts, scores, strict=True):
-        turned = replace(ridge, moments=ridge.moments @ axes)
-        losses[kind] += turned.losses(own, targets.at(some[here]).turned(axes))
-    if shares is not None:
-        losses = losses.sum(axis=2, keepdims=True)
-    chosen = np.broadcast_to(np.argmin(losses, axis=1)[kinds], (len(ridges), q))
-    errors = np.empty((len(names) + 1, len(some), q))
-    errors[-1] = targets.at(some).constant_errors()
-    for kind, (ridge, here), own, numbers in zip(kinds, parts, scores, chosen, strict=True):
-        errors[kind, here] = ridge.errors(own, targets.at(some[here]), numbers)
-    by_target = errors.transpose(2, 0, 1)
-    grams = by_target @ np.swapaxes(by_target, 1, 2)
-    if shares is not None:
-        grams = np.tensordot(shares, grams, axes=1)[None]
+    chosen = np.empty((len(names), q), dtype=np.intp)
+    errors = np.empty((len(every), len(names) + 1, len(some)))
+    errors[:, -1] = here.constant_errors().T
+    for kind, name in enumerate(names):
+        found = np.empty((len(some), len(STRENGTHS), len(every)))
+        for ridge in turned:
+            if ridge.features.name == name:
+                places = ridge.places(dealt.folds[some])
+                found[places] = ridge.all_errors(ridge.scores_of(dealt, some[places]), here.at(places))
+        losses = np.einsum("nsq,nsq->sq", found, found)
+        chosen[kind] = np.argmin(losses if shares is None else losses.sum(axis=1, keepdims=True), axis=0)
+        errors[:, kind] = found[:, chosen[kind, every], every].T
+    grams = errors @ np.swapaxes(errors, 1, 2)
+    grams = grams if shares is None else grams.sum(axis=0, keepdims=True)
     weights = lightest_mixtures(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
+    kinds = [names.index(ridge.features.name) for ridge in ridges]
     weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
-    return Stack(ridges, chosen, weights, targets.mean, dealt.limits, loss)
+    return Stack(ridges, chosen[kinds], weights, mean, dealt.limits, loss)
