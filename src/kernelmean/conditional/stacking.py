@@ -19,7 +19,7 @@ from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 
 _CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
-_NEGLIGIBLE = 1e-4
+_NEGLIGIBLE = 1e-3
 
 
 def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
