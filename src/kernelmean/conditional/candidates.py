@@ -18,7 +18,7 @@ from ..kernels.bandwidth import median_bandwidth
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 
-_WIDTHS = (0.3, 0.8, 2.0)
+_WIDTHS = (0.25, 1.0)
 """Of Gaussian kernels on all columns, in units of the median distance of the scaled rows."""
 _CURVE, _FINE_CURVE = 1.0, 0.25
 """Of Gaussian kernels on single columns, in deviations; the fine one is for columns that were learned."""

@@ -15,7 +15,7 @@ from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from ..core.simplex_qp import lightest_mixtures
 from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
-from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
+from .ridge import EVERY, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 
 _CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
@@ -46,7 +46,7 @@ def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Arr
     """Return the coefficients of a ridge regression, each target with its best strength."""
     every = Targets.of(targets)
     (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
-    errors = ridge.all_errors(ridge.scores(rows), every)
+    errors = ridge.errors(ridge.scores(rows), every, EVERY)
     return ridge.coefficients(np.argmin(np.einsum("nsq,nsq->sq", errors, errors), axis=0))
 
 
@@ -147,11 +147,11 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     errors = np.empty((len(every), len(names) + 1, len(some)))
     errors[:, -1] = here.constant_errors().T
     for kind, name in enumerate(names):
-        found = np.empty((len(some), len(STRENGTHS), len(every)))
+        found = np.empty((len(some), len(EVERY), len(every)))
         for ridge in turned:
             if ridge.features.name == name:
                 places = ridge.places(dealt.folds[some])
-                found[places] = ridge.all_errors(ridge.scores_of(dealt, some[places]), here.at(places))
+                found[places] = ridge.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
         losses = np.einsum("nsq,nsq->sq", found, found)
         chosen[kind] = np.argmin(losses if shares is None else losses.sum(axis=1, keepdims=True), axis=0)
         errors[:, kind] = found[:, chosen[kind, every], every].T
