@@ -113,7 +113,7 @@ def test_what_has_no_answer_is_refused_in_a_line(
     ("given", "message"),
     [
         ("age", "of the rows where 'sparse' is known: the table has 9 rows"),
-        ("age,rare", "the stratum 'rare=yes' has 4 rows"),
+        ("age,rare", "the stratum rare='yes' has 4 rows"),
     ],
 )
 def test_rows_that_are_too_few_are_named(

@@ -222,7 +222,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),
     "a blank stratum": ({"strata": [None] * N}, "no label in row 1"),
     "few labels": ({"strata": [1, 2]}, r"strata has shape \(2,\)"),
-    "small strata": ({"strata": np.arange(N) // 12}, "the stratum 0 has 12 rows.*at least 20.*merge it"),
+    "small strata": ({"strata": np.arange(N) // 12}, "the stratum 0 has 12 rows.*at least 20.*merge strata"),
     "no resamples": ({"n_resamples": 0}, "n_resamples"),
     "a size that is known": ({"Z": None, "strata": STRATA, "size_runs": 3}, "size_runs"),
     "huge": ({"X": 1e300 * X}, "another unit"),

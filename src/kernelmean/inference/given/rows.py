@@ -11,11 +11,10 @@ import numpy as np
 from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray, RngLike
 from ...core.frozen import Frozen, sealed
-from ...core.labels import check_codes, codes
-from ...core.table import Frame, Table, as_table, named_frame
+from ...core.labels import check_codes, distinct
+from ...core.table import Table, as_table, named_frame
 from ...core.words import count, listed
 from ...tables.columns import Encoded, Encoding, encode
-from ...tables.columns.kinds import IS_MISSING, Coding
 from ..designs.design import Design
 from ..independence import hsic_test
 from ..samples import matched
@@ -109,9 +108,10 @@ def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
     return table
 
 
-def stratum_numbers(strata: Sequence[Any] | None, n: int) -> tuple[IntArray, tuple[str, ...]]:
+def stratum_numbers(strata: Sequence[Any] | None, n: int) -> tuple[IntArray, list[str]]:
     """Return the numbers of strata, all 0 without any, and what the strata are called."""
-    return codes(np.zeros(n) if strata is None else check_codes(strata, n, "strata"), "strata")
+    known, numbers = distinct(np.zeros(n) if strata is None else check_codes(strata, n, "strata"), "strata")
+    return numbers, list(map(str, known))
 
 
 def members_of(labels: IntArray) -> tuple[IntArray, ...]:
@@ -122,8 +122,8 @@ def members_of(labels: IntArray) -> tuple[IntArray, ...]:
 def _check_rows(n: int, d: int, stratum: str) -> None:
     where = f"the stratum {stratum}" if stratum else "the table"
     if n < _FEWEST:
-        merged = "leave it out, or merge it with others as max_categories=5 of dependence and compare merges rare ones"
-        needed = f"a regression on Z needs at least {_FEWEST}; {merged if stratum else 'pass more rows'}"
+        merge = "leave it out, or merge strata: max_categories=5 of dependence and compare makes rare categories one"
+        needed = f"a regression on Z needs at least {_FEWEST}; {merge if stratum else 'pass more rows'}"
         raise ValueError(f"{where} has {count(n, 'row')}, {needed}")
     if d > n / 2:
         raise ValueError(f"Z has {count(d, 'column')} and {where} {count(n, 'row')}; pass at most {n // 2} columns")
@@ -185,21 +185,18 @@ def strata_and_numbers(encoded: Encoded, given: Iterable[str]) -> tuple[list[str
 
 
 def crossed(encoded: Encoded, names: Sequence[str]) -> tuple[list[str], ...]:
-    """Return what the stratum of every row of every table is called: by its categories."""
+    """Return what the stratum of every row of every table is called: by its categories, with quotes."""
     codings = [coding for coding in encoded.codings if coding.name in names]
-
-    def called(coding: Coding, frame: Frame) -> list[str]:
-        names = (IS_MISSING if label is None else f"={label}" for label in coding.labels(frame))
-        return [coding.name + each for each in names]
-
-    return tuple(joined([called(coding, frame) for coding in codings]) or [] for frame in encoded.frames)
+    rows = (zip(*(coding.labels(frame) for coding in codings), strict=True) for frame in encoded.frames)
+    called = [coding.name for coding in codings]
+    return tuple([", ".join(map("{}={!r}".format, called, row)) for row in own] for own in rows)
 
 
 def joined(labels: Sequence[Sequence[Any]]) -> list[Any] | None:
     """Return the labels of strata that several columns of labels make together, None for no column."""
     if len(labels) < 2:
         return list(labels[0]) if labels else None
-    return [", ".join(map(str, row)) for row in zip(*labels, strict=True)]
+    return [", ".join(map(repr, row)) for row in zip(*labels, strict=True)]
 
 
 def encoded_tables(tables: Sequence[Any], names: Sequence[str], useless: str) -> Encoded | None:
