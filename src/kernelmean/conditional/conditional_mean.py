@@ -51,7 +51,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     kernel_y : {"gaussian"}, Kernel, or a class of kernels such as ``kernels.Laplacian``
         k, of the outcomes.
     kernel_x : Kernel, optional
-        One kernel for the rows of X as they are, instead of the stack of nine kinds of regression.
+        One kernel for the rows of X as they are, instead of the stack of seven kinds of regression.
     bandwidth : rule, float or array of shape (q,)
         θ of ``kernel_y``, as in :class:`kernelmean.KernelMean`; a rule is that of what the predicted mean leaves.
     estimator : {"kme", "mkme", "mmkme"}
@@ -90,17 +90,16 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     Notes
     -----
-    λ of every kind, their weights and the noise minimize ``loocv_``, in closed form: with landmarks, learned axes, λ
-    and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
-    Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
-    Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
-    O(n m (m + q)) time for m = 120 landmarks.
+    λ of every kind, their weights and the noise minimize ``loocv_`` over axes with all but a thousandth of the variance
+    of k(y, ·): with landmarks, learned axes, λ and weights as they are, leaving row i out is exact. Kinds: linear,
+    products of degree 2, a curve of every column, Gaussian kernels (two widths), a Gaussian kernel on learned axes,
+    curves of learned columns, and the constant. Columns of X are divided by their deviations; for mixed columns write
+    ``make_pipeline(TableEncoder(), ...)``. O(n m (m + q)) time for m = 120 landmarks.
 
     Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
-    takes all as fewer. The first reading draws 5000 rows, by which all is chosen as above. The second adds up features
-    of all rows, so that predicted means are exact. The third deals rows to the nearest of 2000 outcomes, or of what is
-    left of them, and adds up the features of each of these units: its weight is the sum of those of its rows, of which
-    it has the mean outcome. Memory does not grow with the rows.
+    takes all as fewer. First 5000 rows are drawn, by which all is chosen as above. Then features of all rows are added
+    up, so that predicted means are exact. Last, rows are dealt to the nearest of 2000 outcomes: units, with the sums of
+    the weights of their rows, and their mean outcome. Memory does not grow with the rows.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -266,8 +265,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def probabilities(self, X: Any) -> Array:
         """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
 
-        For one column of outcomes they are the steps of the weights' distribution function, made to rise; for several
-        columns, the nearest point of the simplex.
+        Of one column of outcomes they are the steps of a distribution function; of several, the nearest of all weights.
         """
         weights = self.weights(X)
         if self.points_.shape[1] > 1:

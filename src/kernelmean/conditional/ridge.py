@@ -16,7 +16,6 @@ from .rows import FOLDS, DealtRows, Targets
 STRENGTHS = 10.0 ** np.arange(1.0, -8.0, -1.0)
 """λ in units of the largest eigenvalue of the sum of products of the features."""
 EVERY = np.arange(len(STRENGTHS))[:, None]
-"""All strengths, each for all targets."""
 _NEGLIGIBLE, _LEAST_KEPT, _BLOCK = 1e-12, 1e-10, 4096
 
 

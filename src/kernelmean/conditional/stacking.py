@@ -18,8 +18,7 @@ from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates
 from .ridge import EVERY, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 
-_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
-_NEGLIGIBLE = 1e-3
+_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS, _LEFT_OUT = 500, 4096, 120, 60, 1000, 2, 1e-3
 
 
 def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
@@ -98,10 +97,10 @@ class Stack(Frozen):
         return found
 
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
-        """Return how much units of the fit, with some shares of its rows, count in predictions at scaled rows.
+        """Return how much units, with some shares of the rows, count in predictions at scaled rows, (rows, units).
 
-        Shape (rows, units). For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit
-        they are those at the limits of the columns: weights that went on along lines would be those of no distribution.
+        For targets with common strengths and weights. Beyond the rows of the fit they are those at the limits of the
+        columns: weights that went on along lines would be those of no distribution.
         """
         within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
         for ridge, chosen, weights in self._used():
@@ -126,9 +125,9 @@ def r2_of(residuals: Array, targets: Targets) -> Array:
 
 
 def leading_axes(targets: Array, shares: Array) -> Array:
-    """Return axes of targets that hold all but a ten-thousandth of their variance, which shares weight, (q, axes)."""
+    """Return axes of targets that hold all but a thousandth of their variance, which shares weight, (q, axes)."""
     values, axes = np.linalg.eigh(np.cov(targets.T * np.sqrt(shares)[:, None]).reshape(len(shares), -1))
-    return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _NEGLIGIBLE * values.sum()])
+    return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _LEFT_OUT * values.sum()])
 
 
 def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
@@ -155,8 +154,8 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
         losses = np.einsum("nsq,nsq->sq", found, found)
         chosen[kind] = np.argmin(losses if shares is None else losses.sum(axis=1, keepdims=True), axis=0)
         errors[:, kind] = found[:, chosen[kind, every], every].T
-    grams = errors @ np.swapaxes(errors, 1, 2)
-    grams = grams if shares is None else grams.sum(axis=0, keepdims=True)
+    by_target = errors @ np.swapaxes(errors, 1, 2)
+    grams = by_target if shares is None else by_target.sum(axis=0, keepdims=True)
     weights = lightest_mixtures(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
     kinds = [names.index(ridge.features.name) for ridge in ridges]

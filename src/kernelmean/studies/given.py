@@ -86,10 +86,8 @@ def compare_given(
 
     def tested(rows: Encoded, some: Sequence[str], draws: int, seed: RngLike) -> AdjustedResult:
         design = Design(strata=crossed(rows, discrete) if discrete else None)
-        (one, two), pair = tables_of(rows, some), tables_of(rows, known)
-        return adjusted_test(
-            one, two, (pair[0], pair[1]) if known else None, design=design, n_resamples=draws, rng=seed
-        )
+        (one, two), z = tables_of(rows, some), tables_of(rows, known) if known else None
+        return adjusted_test(one, two, z, design=design, n_resamples=draws, rng=seed)
 
     def differences(coding: Coding) -> list[AdjustedDifference]:
         """Return those of a column in its units: of its mean, or of the shares of its categories, of known cells."""

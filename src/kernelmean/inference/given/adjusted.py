@@ -39,13 +39,7 @@ _SHORT = f"a sample has fewer than {_FEW} effective rows: 95 % intervals then ho
 
 
 def adjusted_test(
-    X: Any,
-    Y: Any,
-    given: tuple[Any, Any] | None,
-    *,
-    design: AnyDesign,
-    n_resamples: int = 999,
-    rng: RngLike = None,
+    X: Any, Y: Any, given: Sequence[Any] | None, *, design: AnyDesign, n_resamples: int = 999, rng: RngLike = None
 ) -> AdjustedResult:
     """Test whether X and Y differ beyond what ``given`` and the strata explain; see :func:`kernelmean.mmd_test`.
 
@@ -115,12 +109,7 @@ def _difference(label: Array, columns: Array) -> tuple[Array, Array]:
 
 
 def _with_differences(
-    test: ConditionalResult,
-    sizes: tuple[int, int],
-    columns: Table,
-    order: IntArray,
-    left: Smoothed,
-    remove: Smoother,
+    test: ConditionalResult, sizes: tuple[int, int], columns: Table, order: IntArray, left: Smoothed, remove: Smoother
 ) -> AdjustedResult:
     """Return the result: differences of means and of kernel means, as they are and adjusted."""
     n, values, label = len(order), columns.values[order], left.residuals[:, 0]

@@ -67,8 +67,7 @@ class AdjustedResult(Frozen, Result):
     Attributes
     ----------
     test : ConditionalResult
-        The test of the label of the sample and the columns, given what is known: what is exact or asymptotic, and how
-        well what is known predicts both.
+        The test of the label of the sample and the columns given what is known, and how well that predicts both.
     sizes : (int, int)
         The rows of X and of Y.
     differences : tuple of AdjustedDifference

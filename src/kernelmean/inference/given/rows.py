@@ -142,8 +142,7 @@ def known_parts(
 ) -> tuple[Table | None, list[Any] | None, tuple[str, ...]]:
     """Return the known numbers, the strata, in which known categories are crossed with labels, and notes.
 
-    One table is known of all rows, or one of each of two samples; ``of`` names what their rows are those of, and how
-    many these are.
+    One table is known of all rows, or one of each of two samples; ``of`` has the rows of what is tested, by name.
     """
     names, rows = tuple(tables), tuple(tables.values())
     if not names:
