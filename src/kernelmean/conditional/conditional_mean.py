@@ -99,7 +99,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
     takes all as fewer. First 5000 rows are drawn, by which all is chosen as above. Then features of all rows are added
     up, so that predicted means are exact. Last, rows are dealt to the nearest of 2000 outcomes: units, with the sums of
-    the weights of their rows, and their mean outcome. Memory does not grow with the rows.
+    the weights of their rows, and their mean outcome; samples are outcomes of the rows drawn. Memory does not grow.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -214,7 +214,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         allowed = choices[1:] if self.about_mean is True else choices
         best, self.noise_, self.stack_, self.loocv_ = best_fit(dealt, allowed, noises)
         self.outcomes_, self.units_, self.ridges_ = plain.units, best.units, plain.ridges
-        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / plain.loss_of_constant(noises)
+        without_x = (plain.with_noise(noise)[0] for noise in noises)
+        constant = min(plain.loss(targets.constant_errors(), targets) for targets in without_x)
+        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / constant
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(
@@ -365,7 +367,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         weights = self.probabilities(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])
-        points = (self.points_[drawn] + self._shifts(self._scaled(X))[:, None]).reshape(-1, self.points_.shape[1])
+        points = self.units_.drawn(drawn, rng) + self._shifts(self._scaled(X))[:, None]
+        points = points.reshape(-1, self.points_.shape[1])
         return self._shaped(self.noise_.sample(points, rng).reshape(*drawn.shape, -1))
 
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:

@@ -62,11 +62,6 @@ class OutcomeFeatures:
         """Return the mean squared distance in the RKHS."""
         return float((errors**2).sum(axis=1).mean()) + self.outside(targets)
 
-    def loss_of_constant(self, noises: Sequence[Noise]) -> float:
-        """Return the leave-one-out score of the estimate that passes over x, with the best noise."""
-        choices = (self.with_noise(noise)[0] for noise in noises)
-        return min(self.loss(targets.constant_errors(), targets) for targets in choices)
-
 
 def best_fit(
     dealt: DealtRows, choices: Sequence[OutcomeFeatures], noises: Sequence[Noise]

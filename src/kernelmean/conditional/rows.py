@@ -89,10 +89,6 @@ class Targets(NamedTuple):
         """Return the targets at some of the rows."""
         return Targets(self.values[some], self.sources[some], self.mean, self.n_rows)
 
-    def turned(self, axes: Array) -> Targets:
-        """Return coordinates of the targets on axes, shape (q, axes)."""
-        return Targets(self.values @ axes, self.sources @ axes, self.mean @ axes, self.n_rows)
-
     def constant_errors(self) -> Array:
         """Return the leave-one-out errors of the mean of the sources, shape (n, q)."""
         return np.asarray(self.values - (self.n_rows * self.mean - self.sources) / (self.n_rows - 1.0))

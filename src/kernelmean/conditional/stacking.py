@@ -139,7 +139,8 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     some, q, mean, turned = dealt.order[:_CHOOSING], len(targets.mean), targets.mean, ridges
     if shares is not None:
         axes = leading_axes(targets.values, shares)
-        targets, turned = targets.turned(axes), tuple(replace(each, moments=each.moments @ axes) for each in ridges)
+        targets = Targets(targets.values @ axes, targets.sources @ axes, mean @ axes, targets.n_rows)
+        turned = tuple(replace(ridge, moments=ridge.moments @ axes) for ridge in ridges)
     here, every = targets.at(some), np.arange(len(targets.mean))
     names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
     chosen = np.empty((len(names), q), dtype=np.intp)

@@ -41,14 +41,10 @@ def dependence_given(
         raise ValueError(f"{listed(twice)} stands in more than one of x, y and given; a column belongs to one group")
     encoded = encode((table.select((*x, *y, *given)),), ("the table",), encoding)
     discrete, known = known_columns(encoded, given)
-    result = ci_test(
-        _coordinates(encoded, x, "x"),
-        _coordinates(encoded, y, "y"),
-        tables_of(encoded, known)[0] if known else None,
-        strata=crossed(encoded, discrete)[0] if discrete else None,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    left, right = _coordinates(encoded, x, "x"), _coordinates(encoded, y, "y")
+    z = tables_of(encoded, known)[0] if known else None
+    strata = crossed(encoded, discrete)[0] if discrete else None
+    result = ci_test(left, right, z, strata=strata, n_resamples=n_resamples, rng=rng)
     notes = (*encoded.notes(), *encoded.repeated(), *result.notes)
     return replace(result, names=(listed(x), listed(y), listed(given)), notes=notes)
 
