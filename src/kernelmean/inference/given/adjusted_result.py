@@ -131,7 +131,7 @@ class AdjustedResult(Frozen, Result):
         first, second, _ = self.names
         effective = [f"{rows:,.0f} of {size:,}" for rows, size in zip(self.effective_rows, self.sizes, strict=True)]
         return [
-            *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns")),
+            *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns", "correlation left")),
             ("overlap", f"{first} counts as {effective[0]} rows, {second} as {effective[1]}"),
             ("squared distance", f"{self.mmd2[0]:.3g}, adjusted {self.mmd2[1]:.3g} (MMD² of a Gaussian kernel)"),
         ]

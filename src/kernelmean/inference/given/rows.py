@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...conditional.smoothing import Smoother
+from ...conditional.smoothing import Smoother, scaled
 from ...core.array import Array, IntArray, RngLike
 from ...core.frozen import Frozen, sealed
 from ...core.labels import check_codes, distinct
@@ -38,6 +38,8 @@ class KnownRows(Frozen):
     """The sorted rows of every stratum."""
     called: tuple[str, str, str]
     """What errors call X, Y and Z."""
+    columns: tuple[tuple[str, ...], tuple[str, ...]]
+    """Those of X and Y."""
 
     @classmethod
     def of(cls, X: Table, Y: Table, Z: Table, strata: Sequence[Any] | None, names: Sequence[str] = "XYZ") -> KnownRows:
@@ -52,7 +54,7 @@ class KnownRows(Frozen):
             f"{name} ({listed(table.names)})" if table.named else name
             for name, table in zip(names, (X, Y, Z), strict=True)
         )
-        return cls(x, y, z, order, members, (first, second, known))
+        return cls(x, y, z, order, members, (first, second, known), (X.names, Y.names))
 
     def sides(self, smoother: Smoother) -> tuple[SideResiduals, SideResiduals]:
         """Return what Z leaves of X and Y."""
@@ -70,17 +72,13 @@ class KnownRows(Frozen):
     def test(self, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
         """Return the asymptotic test of what Z leaves of both sides."""
         statistic, pvalue, members = pvalue_of(sides, self.z, n_resamples, rng)
-        return ConditionalResult(
-            statistic,
-            pvalue,
-            "Conditional independence given Z, residual products with random signs, asymptotic",
-            False,
-            (len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]),
-            len(self.strata),
-            (float(sides[0].r2.mean()), float(sides[1].r2.mean())),
-            members,
-            notes=("the p-value holds where the errors of both regressions on what is given are small together",),
-        )
+        method = "Conditional independence given Z, residual products with random signs, asymptotic"
+        sizes = len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]
+        r2 = float(sides[0].r2.mean()), float(sides[1].r2.mean())
+        left = scaled(sides[0].residuals).T @ scaled(sides[1].residuals) / sizes[0]
+        note = "the p-value holds where the errors of both regressions on what is given are small together"
+        parts = len(self.strata), r2, members, left, self.columns
+        return ConditionalResult(statistic, pvalue, method, False, sizes, *parts, notes=(note,))
 
 
 def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, rng: RngLike) -> ConditionalResult:
@@ -91,10 +89,11 @@ def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, r
     result = hsic_test(X, Y, design=Design(strata=labels.tolist()), n_resamples=n_resamples, rng=rng)
     method = "Conditional independence given strata, exact permutations within strata"
     sizes = (len(X), len(X.names), len(Y.names), 0)
-    names = "X", "Y", "the stratum"
-    return ConditionalResult(
-        result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None, names=names
-    )
+    n_strata, names = int(labels.max()) + 1, ("X", "Y", "the stratum")
+    remove = Smoother(members_of(labels), ((),) * n_strata)
+    left = scaled(remove(X.values).residuals).T @ scaled(remove(Y.values).residuals) / len(X)
+    columns, (statistic, pvalue) = (X.names, Y.names), result
+    return ConditionalResult(statistic, pvalue, method, True, sizes, n_strata, None, (), left, columns, names=names)
 
 
 def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
