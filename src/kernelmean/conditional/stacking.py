@@ -126,7 +126,8 @@ def r2_of(residuals: Array, targets: Targets) -> Array:
 
 def leading_axes(targets: Array, shares: Array) -> Array:
     """Return axes of targets that hold all but a thousandth of their variance, which shares weight, (q, axes)."""
-    values, axes = np.linalg.eigh(np.cov(targets.T * np.sqrt(shares)[:, None]).reshape(len(shares), -1))
+    weighted = (targets - targets.mean(axis=0)) * np.sqrt(shares)
+    values, axes = np.linalg.eigh(weighted.T @ weighted)
     return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _LEFT_OUT * values.sum()])
 
 
