@@ -134,6 +134,7 @@ def test_the_command_shows_margins_everywhere(
     code, out = run(capsys, *files, "--equivalence", "500,age=0.1")
     assert code == 0
     assert "Means closer than a margin: shown for 1 of 2 columns" in out
+    assert "without a margin, so not judged: plan" in " ".join(out.split())
     columns = {one["name"]: one for one in json.loads(Path("o.json").read_text())["columns"]}
     assert [columns[name].get("margin") for name in ("age", "income", "plan")] == [0.1, 500.0, None]
     assert [columns[name].get("equivalent") for name in ("age", "income", "plan")] == [False, True, None]

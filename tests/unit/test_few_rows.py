@@ -48,7 +48,11 @@ def test_three_rows_against_three_cannot_differ_and_the_result_says_so() -> None
         "with so few rows or permutations no adjusted p-value of 2 columns below 0.2 is possible"
     )
     test = km.mmd_test([[0.0], [1.0], [2.0]], [[5.0], [6.0], [9.0]])
-    assert test.origin == "0.1, exact, from 19 permutations (scheme exact); with these none below 0.1 is possible"
+    assert (
+        test.origin
+        == "0.1, exact if what is permuted is exchangeable, from 19 permutations (scheme exact); with these none below "
+        "0.1 is possible"
+    )
 
 
 def test_columns_that_holms_method_cannot_reach() -> None:

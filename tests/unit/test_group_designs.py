@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import kernelmean as km
 from kernelmean import Design
+from kernelmean.inference.explain.moments import Moments, moments_within
+from kernelmean.inference.questions import TwoSamples
 
 HOW: dict[str, Any] = {"estimator": "kme", "n_resamples": 199}
 
@@ -59,6 +62,74 @@ def test_the_tests_are_those_of_several_samples_and_of_two_with_the_design(part:
     )
 
 
+def test_strengths_are_within_strata() -> None:
+    """Groups that are alike in every center are so whatever centers they visit, and those that differ do."""
+    rng = np.random.default_rng(0)
+    center = rng.integers(0, 4, 600)
+    g = np.where(rng.random(600) < np.array([0.1, 0.3, 0.7, 0.9])[center], "u", "v")
+    alike = 3.0 * center + rng.normal(size=600)
+    table = pd.DataFrame({"alike": alike, "apart": alike + (g == "u"), "g": g, "center": center})
+    plain, within = (
+        km.compare_groups(each, "g", **HOW, **of)
+        for each, of in ((table.drop(columns="center"), {}), (table, {"strata": "center"}))
+    )
+    of_all, of_strata = ({own.name: own.strength for own in found.columns} for found in (plain, within))
+    assert of_all["alike"] > 0.25
+    assert abs(of_strata["alike"]) < 0.01 < 0.03 < of_strata["apart"]
+    assert within.to_dict()["design"]["strengths"] == within.notes[0]
+    assert within.notes[0] == "strengths are within strata of center: every stratum counts as much as in the tests"
+    apart = TABLE.assign(s=np.where(TABLE.g == "u", 7, TABLE.s))[["a", "b", "g", "s"]]
+    found = km.compare_groups(apart, "g", strata="s", **HOW)
+    assert [np.isnan(pair.strength) for pair in found.pairs] == [False, True, True]
+    assert [row[2] for row in found.grid().rows][1:] == ["–", "–"]
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.2, 1.0])])
+def test_moments_within_strata_are_those_of_the_definition(weights: np.ndarray | None) -> None:
+    rng = np.random.default_rng(0)
+    labels, strata = np.array([0, 1, 0, 1, 1, 0, 1, 1]), np.repeat([0, 1], [3, 5])
+    points, kernel = rng.normal(size=(8, 1)) + strata[:, None], km.kernels.Gaussian(1.0)
+    shares = np.ones(8) / 8 if weights is None else weights / weights.sum()
+
+    def of(labels: np.ndarray) -> Moments:
+        parts = [labels == 0, labels == 1]
+        own = None if weights is None else tuple(weights[part] for part in parts)
+        design = Design(strata=tuple(strata[part] for part in parts), weights=own)
+        return moments_within(TwoSamples.of([points[part] for part in parts], design), kernel)
+
+    counted, squares = np.zeros(8), 0.0
+    for s in (0, 1):
+        own = strata == s
+        first = own & (labels == 0)
+        gap = np.where(labels == 0, 1.0, 0.0) - shares[first].sum() / shares[own].sum()
+        counted[own], squares = (shares * gap)[own], squares + (shares * gap**2)[own].sum()
+    plain = counted @ kernel(points, points) @ counted / squares**2
+    if weights is not None:
+        assert 0.0 < plain - of(labels).squared < plain + 0.5
+        return
+    dealt = [np.concatenate(two) for two in product(set(permutations(labels[:3])), set(permutations(labels[3:])))]
+    values = [of(each) for each in dealt]
+    assert len(dealt) == 15
+    assert abs(np.mean([own.squared for own in values])) < 1e-14
+    gram = kernel(points, points)
+    within = [np.trace(gram[own][:, own]) - gram[own][:, own].mean() * own.sum() for own in (strata == 0, strata == 1)]
+    pooled = np.mean([own.variance for own in values])
+    assert pooled == pytest.approx((within[0] / 2 * 3 + within[1] / 4 * 5) / 8, rel=1e-12)
+    mean = np.mean([_plain(each, strata, gram) for each in dealt])
+    assert plain - of(labels).squared == pytest.approx(mean, rel=1e-12)
+
+
+def _plain(labels: np.ndarray, strata: np.ndarray, gram: np.ndarray) -> float:
+    """The squared distance of two means within strata, weighted as Cochran, Mantel and Haenszel do."""
+    counted, total = np.zeros(len(labels)), 0.0
+    for s in np.unique(strata):
+        first, second = (strata == s) & (labels == 0), (strata == s) & (labels == 1)
+        share = first.sum() * second.sum() / (strata == s).sum()
+        counted += share * (first / first.sum() - second / second.sum())
+        total += share
+    return float(counted @ gram @ counted / total**2)
+
+
 def test_pairs_that_the_design_forbids_have_p_1_and_a_reason() -> None:
     torn = TABLE.assign(c=np.where(TABLE.index == 0, 8, TABLE.c)).drop(columns=["s", "w"])
     found = km.compare_groups(torn, "g", clusters="c", **HOW)
@@ -76,7 +147,7 @@ def test_the_design_is_told_and_saved(tmp_path: Path) -> None:
     found = km.compare_groups(TABLE.drop(columns="s"), "g", clusters="c", weights="w", **HOW)
     assert {column.name for column in found.columns} == {"a", "b"}
     assert ("design", found.design.assumed()) in found.facts()
-    assert "strengths count all rows alike; the tests follow the design" in found.notes
+    assert "strengths are of rows weighted by w" in found.notes
     assert found.to_dict()["design"]["clusters"] == "c"
     assert "means" not in found.to_dict()["design"]
     assert "weights move with their rows" in " ".join(found.notes)
@@ -92,6 +163,16 @@ def test_rows_without_weight_take_no_part() -> None:
     assert other.sizes == one.sizes
     assert [pair.pvalue for pair in one.pairs] == [pair.pvalue for pair in other.pairs]
     assert "3 rows of weight zero left out" in other.notes
+
+
+@pytest.mark.parametrize("estimator", ["kme", "adaptive"])
+@pytest.mark.parametrize("strata", [None, "s"])
+def test_the_only_pair_of_two_groups_has_their_test(strata: str | None, estimator: str) -> None:
+    two = TABLE[TABLE.g != "w"][["a", "b", "g", *([strata] if strata else [])]]
+    found = km.compare_groups(two, "g", strata=strata, estimator=estimator, n_resamples=199)
+    (pair,) = found.pairs
+    assert (pair.statistic, pair.pvalue, pair.adjusted) == (found.test.statistic, found.pvalue, found.pvalue)
+    assert pair.n_resamples == found.test.n_resamples
 
 
 def test_two_groups_have_the_test_of_two_samples() -> None:

@@ -169,7 +169,9 @@ def test_columns_depend_alike_wherever_their_rows_are(n: int, tmp_path: Path) ->
             assert one.strength == pytest.approx(two.strength, rel=1e-10, abs=1e-12)
 
 
-@pytest.mark.parametrize("design", [{"strata": "s", "weights": "w"}, {"clusters": "c"}, {"clusters": "scattered"}])
+@pytest.mark.parametrize(
+    "design", [{"strata": "s", "weights": "w"}, {"strata": "s"}, {"clusters": "c"}, {"clusters": "scattered"}]
+)
 def test_columns_depend_alike_within_a_design(
     design: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

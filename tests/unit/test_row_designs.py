@@ -346,6 +346,27 @@ def test_pairs_without_weight_do_not_count() -> None:
     assert found.pairs[0].strength == alike.pairs[0].strength
 
 
+@pytest.mark.parametrize("limit", [20_000, 599])
+def test_strengths_of_a_dependence_are_within_strata(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In memory and in batches: what strata explain is no strength, what remains is that of the rows within."""
+    monkeypatch.setattr("kernelmean.tables.limits.ADAPTIVE_LIMIT", limit)
+    rng = np.random.default_rng(0)
+    center = rng.integers(0, 4, 600)
+    x, y, e = rng.normal(size=(3, 600)) + 4.0 * center
+    table = pd.DataFrame({"x": x, "y": y, "z": x + e - 4.0 * center, "k": center % 2, "center": center})
+    found = km.dependence(table, strata="center", n_resamples=99)
+    assert found.notes.count("strengths are within strata of center: every stratum counts as much as in the tests") == 1
+    within, of_all = (
+        {frozenset((pair.x, pair.y)): pair.strength for pair in own.pairs}
+        for own in (found, km.dependence(table.drop(columns="center"), n_resamples=99))
+    )
+    assert abs(within[frozenset("xy")]) < 0.01 < 0.8 < of_all[frozenset("xy")]
+    assert within[frozenset("xk")] == 0.0 < 0.05 < of_all[frozenset("xk")]
+    assert 0.2 < within[frozenset("xz")] < of_all[frozenset("xz")]
+    one = km.dependence(table[["x", "z"]].assign(center=1), strata="center", n_resamples=99)
+    assert one.pairs[0].strength == pytest.approx(of_all[frozenset("xz")], rel=1e-3 if limit < 600 else 1e-12)
+
+
 def test_a_dict_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match=r"B is a dict, and this takes rows; pass pandas.DataFrame\(B\)"):
         km.compare(A[["a"]], {"a": [1.0, 2.0]})

@@ -125,7 +125,7 @@ def _measured(
 ) -> tuple[Outcome, list[Verdict]]:
     """Run the missing trials and write the report; return the outcome and the verdicts."""
     start = time.monotonic()
-    with _stoppable(), progress(quiet) as report:
+    with _stoppable(), progress(quiet, forecasts=False) as report:
         outcome = run(experiments, size, out, load=sources.load, seed=seed, workers=workers, progress=report)
         facts = _facts(workers, outcome, time.monotonic() - start)
         return outcome, write_results(experiments, outcome, out, size=size, seed=seed, run=facts)

@@ -23,13 +23,14 @@ Told: TypeAlias = Callable[[str, int, int], None]
 
 
 @contextmanager
-def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
+def progress(quiet: bool, lines_every: float = 30.0, *, forecasts: bool = True) -> Iterator[Told]:
     """Yield a function (what comes next, steps done, steps in all) that draws a bar on a terminal.
 
     Elsewhere it prints a line every ``lines_every`` seconds, and a :class:`Notice` at once; with ``quiet`` it prints
     nothing. For steps that share one label, such as rows of a long table, it also says how long they will take if that
-    is more than ten seconds.
+    is more than ten seconds; without ``forecasts`` labels say so themselves.
     """
+    ahead: Callable[[Told], Told] = forecast if forecasts else lambda report: report
     console, last = Console(stderr=True), time.monotonic()
 
     def printed(label: str, done: int, total: int) -> None:
@@ -41,7 +42,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
             tell(f"{done:,} of {total:,}: {label}")
 
     if quiet or not console.is_terminal:
-        yield (lambda *_: None) if quiet else forecast(printed)
+        yield (lambda *_: None) if quiet else ahead(printed)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -53,7 +54,7 @@ def progress(quiet: bool, lines_every: float = 30.0) -> Iterator[Told]:
             else:
                 bar.update(task, description=label, completed=done, total=total)
 
-        yield forecast(drawn)
+        yield ahead(drawn)
 
 
 def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -181,13 +182,15 @@ def of_cell(value: float) -> str:
 def strength(value: float) -> str:
     """Return a strength, a number of at most 1, in hundredths; below one hundredth with two digits, down to 0.0001.
 
-    An unbiased estimate may be below 0; it is shown as 0, where its interval begins.
+    An unbiased estimate may be below 0; it is shown as 0, where its interval begins. One that is not known is a dash.
 
     Examples
     --------
-    >>> strength(0.4567), strength(0.00312), strength(0.00002), strength(-0.00098), strength(0.0)
-    ('0.46', '0.0031', '<0.0001', '0.00', '0.00')
+    >>> strength(0.4567), strength(0.00312), strength(0.00002), strength(-0.00098), strength(math.nan)
+    ('0.46', '0.0031', '<0.0001', '0.00', '–')
     """
+    if math.isnan(value):
+        return "–"
     if 0.0 < value < 0.01:
         return f"{value:.2g}" if value >= _LEAST else f"<{_LEAST:g}"
     return f"{max(value, 0.0):.2f}"

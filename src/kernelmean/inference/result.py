@@ -144,14 +144,15 @@ class TestResult(Explained, Frozen, Result):
         found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._flat(), *self._close(LEVEL)]
         return [*found, *self._kind(None), *self._kernels()]
 
-    def in_short(self, level: float, exact: str = "exact") -> list[tuple[str, str]]:
-        """Return the p-value, the word for its validity, and the kind of difference if the test rejects at a level."""
+    def in_short(self, level: float, exact: str) -> list[tuple[str, str]]:
+        """Return the p-value, when it is ``exact``, and the kind of difference if the test rejects at a level."""
         return [("p-value", self._origin("", exact)), *self._flat(), *self._close(level), *self._kind(level)]
 
     @property
     def origin(self) -> str:
         """The p-value with what it rests on."""
-        return self._origin(f" (scheme {self.scheme})")
+        exact = "exact if rows are independent" if self.scheme in DRAWN else "exact if what is permuted is exchangeable"
+        return self._origin(f" (scheme {self.scheme})", exact)
 
     @property
     def _resample(self) -> str:
@@ -163,7 +164,7 @@ class TestResult(Explained, Frozen, Result):
         chance = "" if quantile is None else f" (95 % of the null: below {quantile:.4g})"
         return f"{self.statistic:.4g}, {self.statistic_name}{of}{chance}"
 
-    def _origin(self, scheme: str, exact: str = "exact") -> str:
+    def _origin(self, scheme: str, exact: str) -> str:
         if self.scheme == WILD:
             draws = f"{self.n_resamples} draws of dependent multipliers"
             return f"{self.pvalue:.3g}, asymptotic, not exact, from {draws}"

@@ -22,8 +22,8 @@ from ..tables.neighbors import Alike, Neighbors
 from .row_keys import check_row_order, row_key
 
 _PARTS = ("strata", "clusters", "weights")
-WHOLE_STRENGTHS = ("strengths count all rows alike; the tests follow the design",)
-"""The note beside strengths, which know no design."""
+MEANS, STRENGTHS = "means, gaps and shares", "strengths"
+"""What is shown beside the tests of two tables, and beside those of pairs of columns and of several groups."""
 _OF_PAIRS = (
     "the tests ask whether the two tables differ as a whole; changes within pairs that go in both directions can leave "
     'them alike: test the differences, see "Changes within pairs" in docs/designs.md'
@@ -113,27 +113,26 @@ class TableDesign:
         """Within what means are compared, in words that begin with a blank; nothing without strata."""
         return "" if self.strata is None else f" within strata of {self.strata}"
 
-    @property
-    def counted(self) -> str | None:
-        """What the means, gaps and shares beside the tests are of, in words; None where no design has columns."""
+    def counted(self, shown: str = MEANS) -> str | None:
+        """Return in words how rows count in the numbers beside the tests; None where no design has columns."""
         if self.strata is not None:
-            return f"means, gaps and shares are{self.within}: {self.weighted}"
+            return f"{shown} are{self.within}: {self.weighted}"
         if self.weights is not None:
-            return f"means, gaps and shares are of {self.weighted}"
-        return "means, gaps and shares count all rows alike; the tests follow the design" if self.columns else None
+            return f"{shown} are of {self.weighted}"
+        return f"{shown} count all rows alike; the tests follow the design" if self.columns else None
 
     @property
     def weighted(self) -> str:
         """How rows count in means and pictures; nothing where all count alike."""
-        strata = "the rows of both tables weighted so that every stratum counts as much as in the tests"
+        strata = "every stratum counts as much as in the tests"
         said = ((self.strata, strata), (self.weights, f"rows weighted by {self.weights}"))
         return ", ".join(words for column, words in said if column is not None)
 
-    def notes(self, *, numbers: bool = False) -> tuple[str, ...]:
+    def notes(self, shown: str = MEANS, *, numbers: bool = False) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests, or with ``numbers`` on what tests of pairs do not see."""
         if self.paired:
             return (_OF_PAIRS,) if numbers else ()
-        return () if self.counted is None else (self.counted,)
+        return tuple(filter(None, [self.counted(shown)]))
 
     def in_series(self, frames: Sequence[Frame]) -> Alike | None:
         """Return where rows next to each other are alike, unless clusters or pairs say which belong together."""
@@ -153,9 +152,9 @@ class TableDesign:
                 f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"
             )
 
-    def as_dict(self, *, groups: bool = False) -> dict[str, Any] | None:
-        """Return the names of the columns, for JSON; None without a design. ``groups`` have strengths, not means."""
-        beside = {"strengths": WHOLE_STRENGTHS[0]} if groups else {"means": self.counted}
+    def as_dict(self, shown: str = MEANS) -> dict[str, Any] | None:
+        """Return the names of the columns, and what the numbers ``shown`` are of, for JSON; None without a design."""
+        beside = {shown.partition(",")[0]: self.counted(shown)}
         return {**asdict(self), "assumes": self.assumed(), **beside} if self else None
 
     def refuse_witness(self, plot: str) -> None:
@@ -297,9 +296,11 @@ def series_notes(alike: Alike | None) -> tuple[str, ...]:
     )
 
 
-def exactness(*, in_series: bool) -> str:
-    """Return in a few words what p-values are: exact, or only if rows that look like a series do not depend."""
-    return "exact only if rows do not depend on each other (see the note)" if in_series else "exact"
+def exactness(design: TableDesign, *, in_series: bool = False) -> str:
+    """Return in a few words when p-values are exact; rows that look like a series may depend on each other."""
+    if in_series:
+        return "exact only if rows do not depend on each other (see the note)"
+    return "exact under this design" if design else "exact if rows are exchangeable"
 
 
 @final

@@ -1,16 +1,18 @@
-"""How strongly two columns depend on each other: unbiased HSIC, normalised by that of each column with itself."""
+"""How strongly two columns depend on each other: unbiased HSIC, normalised by that of each column with itself.
+
+Within strata, and of rows with weights, it is what the tests look at: the length of the covariance within strata.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from ..core.array import RngLike
 from ..estimators import KME
+from ..inference.designs.independence import PairDesign
 from ..inference.explain import DependenceSize, PairSubject, effect_size
 from ..inference.problem import KernelSide
-from ..inference.products import unbiased_hsic
+from ..inference.products import Within, alignments
 from ..inference.request import choose_kernel, representative_rows
 from ..kernels import Gaussian, Kernel, TensorProduct
 from ..plan.plan import DEFAULT
@@ -25,8 +27,8 @@ _DRAWS = 199
 class Strengths:
     """Unbiased, normalised HSIC of pairs of columns; what concerns one column is computed once for all pairs."""
 
-    def __init__(self, encoded: Encoded) -> None:
-        self._encoded = encoded
+    def __init__(self, encoded: Encoded, design: PairDesign | None = None) -> None:
+        self._encoded, self._design = encoded, design
 
     def of(self, a: str, b: str) -> float:
         """Return HSIC(a, b) / √(HSIC(a, a) HSIC(b, b)), all three unbiased; 0 if a column varies too little."""
@@ -35,11 +37,11 @@ class Strengths:
     def of_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the strengths of several pairs."""
         places = {name: place for place, name in enumerate(dict.fromkeys(name for pair in pairs for name in pair))}
-        (points,) = self._encoded.points()
-        found = unbiased_hsic(KernelSide(points, tuple(self._kernel(name, points.shape[1]) for name in places)))
-        scales = np.sqrt(np.maximum(np.diag(found), 0.0))
-        shares = np.divide(found, scale := np.outer(scales, scales), out=np.zeros_like(found), where=scale > 0.0)
-        return [min(float(shares[places[a], places[b]]), 1.0) for a, b in pairs]
+        (points,), design = self._encoded.points(), self._design
+        kernels = tuple(self._kernel(name, points.shape[1]) for name in places)
+        within = Within.all(len(points)) if design is None else Within.of(design.layout)
+        found = alignments(KernelSide(points if design is None else points[design.rows], kernels), within)
+        return [float(found[places[a], places[b]]) for a, b in pairs]
 
     def interval(self, a: str, b: str, rng: RngLike) -> tuple[float, float] | None:
         """Return an approximate 95 % confidence interval for the strength of a pair; None if a column hardly varies.

@@ -70,6 +70,9 @@ def test_the_ratio_of_samples_that_are_alike_is_a_little_below_0(shift: float) -
     assert -2.0 / 10 <= size.ratio.value < 0.0 == size.distance.value == size.ratio.low == size.explained.low
     assert size.explained.value == size.ratio.value / (4.0 + size.ratio.value)
     assert size.ratio.high > 0.0
+    unbounded = effect_size(X, X + 1.0, Linear(), n_resamples=99, rng=0)
+    assert (unbounded.maximum, "MMD without an upper bound" in str(unbounded)) == (np.inf, True)
+    assert "MMD at most 1.414" in str(size)
 
 
 def test_alignment_is_one_with_itself_and_bounded():

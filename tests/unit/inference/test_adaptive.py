@@ -173,6 +173,16 @@ def test_members_for_fast_functions_and_products_and_spreads(case):
         (lambda: Adaptive(members=()), ValueError, "at least one Member"),
         (lambda: Adaptive(members=[Member("data", Linear(), 0.0)]), ValueError, "positive number"),
         (lambda: Adaptive(members=[Member("fourier", Linear())]), ValueError, "'fourier' is unknown"),
+        (
+            lambda: Adaptive(members=[Member("data", np.minimum)]),
+            TypeError,
+            r"has the kernel <ufunc 'minimum'>; pass a K",
+        ),
+        (
+            lambda: Adaptive(members=[Member("data", Linear)]),
+            TypeError,
+            r"Gaussian\(1.0\), or KernelFunction\(function\)",
+        ),
         (lambda: Adaptive(members=[Member("data", Linear(), ridge=-0.1)]), ValueError, "has ridge -0.1, a positive"),
         (lambda: Adaptive(members=[Member("data", Linear(), ridge=np.nan)]), ValueError, "has ridge nan"),
         (

@@ -42,7 +42,7 @@ def test_it_names_everything(result):
     text = result.summary()
     for part in (
         result.method,
-        "p-value    0.005, exact, from 199 permutations",
+        "p-value    0.005, exact if what is permuted is exchangeable, from",
         "random (independent random permutations",
         "Gaussian",
         "30 and 40",
@@ -123,7 +123,7 @@ def test_a_p_value_that_other_permutations_may_move_across_the_level_is_a_close_
     """The standard error of a share of .05 in 1000 permutations is .0069."""
     null = np.where(np.arange(999) < reached - 1, 1.0, -1.0)
     found = dataclasses.replace(result, statistic=0.5, null_distribution=null, pvalue=reached / 1000, scheme="random")
-    words = dict(found.in_short(0.05)).get("close call")
+    words = dict(found.in_short(0.05, "exact")).get("close call")
     assert words == (
         f"{reached / 1000:.3g} ± 0.0069 by the choice of permutations; more of them decide (n_resamples=9999)"
         if close
@@ -131,4 +131,4 @@ def test_a_p_value_that_other_permutations_may_move_across_the_level_is_a_close_
     )
     assert ("close call" in dict(found.facts())) is close
     whole = dataclasses.replace(found, scheme="exact")
-    assert "close call" not in dict(whole.in_short(0.05))
+    assert "close call" not in dict(whole.in_short(0.05, "exact"))

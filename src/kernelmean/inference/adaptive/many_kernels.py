@@ -24,6 +24,7 @@ from scipy.special import gammaincc, gammaln
 from scipy.stats import rankdata
 
 from ...core.array import Array, slices
+from ...kernels import Kernel
 from ...noise import Dirac
 from ..null import Null, snapped, standardized
 from ..resampling import Resampling
@@ -206,8 +207,8 @@ class Adaptive:
 
     Raises
     ------
-    ValueError
-        When the rule or a view is unknown, or a weight or a ridge is not positive.
+    ValueError, TypeError
+        When the rule or a view is unknown, a weight or a ridge is not positive, or a member has no kernel.
 
     Examples
     --------
@@ -230,6 +231,11 @@ class Adaptive:
                 if not 0.0 < member.weight < math.inf:
                     raise ValueError(f"{member.label} has weight {member.weight!r}, a positive number is needed")
                 for side in member.sides:
+                    if not isinstance(side.kernel, Kernel):
+                        raise TypeError(
+                            f"a member on {side.view!r} has the kernel {side.kernel!r}; pass a Kernel, such as "
+                            "Gaussian(1.0), or KernelFunction(function) for a function of your own"
+                        )
                     if side.view not in VIEWS:
                         raise ValueError(f"view {side.view!r} is unknown; pass one of {', '.join(map(repr, VIEWS))}")
                     if side.ridge is not None and not 0.0 < side.ridge < math.inf:

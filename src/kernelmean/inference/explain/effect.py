@@ -86,7 +86,7 @@ class EffectSize:
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
         rows = (("MMD", self.distance), ("MMD² / variance", self.ratio), ("share explained", self.explained))
-        return _summary(rows, self.level, f"at most {self.maximum:.4g}", self.kernel)
+        return _summary(rows, self.level, _bound("MMD", self.maximum), self.kernel)
 
     def __str__(self) -> str:
         return self.summary()
@@ -137,8 +137,7 @@ class DependenceSize:
     def summary(self) -> str:
         """Return a few lines of text for a reader."""
         rows = (("√HSIC", self.distance), ("alignment", self.alignment))
-        bound = f"√HSIC at most {self.maximum:.4g}, alignment at most 1"
-        return _summary(rows, self.level, bound, self.kernel)
+        return _summary(rows, self.level, f"{_bound('√HSIC', self.maximum)}, alignment at most 1", self.kernel)
 
     def __str__(self) -> str:
         return self.summary()
@@ -266,6 +265,11 @@ def _alignment(effect: Effect, drawn: Fluctuations, level: float, differ: bool) 
 def _explained(ratio: float) -> float:
     """Return r / (4 + r), and 1 for an infinite ratio."""
     return 1.0 if np.isinf(ratio) else ratio / (4.0 + ratio)
+
+
+def _bound(name: str, maximum: float) -> str:
+    """Return how large a distance can be with its kernel."""
+    return f"{name} without an upper bound" if math.isinf(maximum) else f"{name} at most {maximum:.4g}"
 
 
 def _summary(rows: Any, level: float, bound: str, kernel: Any) -> str:

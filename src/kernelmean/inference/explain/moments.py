@@ -9,8 +9,12 @@ import numpy as np
 
 from ...core.array import Array, centered, slices
 from ...kernels import Kernel
-from ...plan.plan import serial_blas
+from ...plan.plan import DEFAULT, Plan, serial_blas
+from ..designs.independence import stratum_means
+from ..designs.labelled import LabelDesign
 from ..low_rank import pivoted_cholesky
+from ..products import Within
+from ..questions import TwoSamples
 from .samples import SampleSubject
 
 _TILE = 256
@@ -71,6 +75,31 @@ def weighted_moments(subject: SampleSubject, counted: Array, kernel: Kernel) -> 
     sums = weights.T @ subject.plan.matmul(blocks, subject.n, subject.n, weights, symmetric=True)
     first, second = (kernel.diag(subject.pooled) @ weights - np.diagonal(sums)).tolist()
     return Moments(float(np.trace(sums) - 2 * sums[0, 1]), (first, second))
+
+
+def moments_within(question: TwoSamples, kernel: Kernel, plan: Plan = DEFAULT) -> Moments:
+    r"""Return the moments of two samples with strata or weights: what differs, and varies, within strata.
+
+    With shares p and labels g less their means over strata, :math:`|\sum_i p_i g_i φ_i|^2` less its mean over
+    permutations within strata, over :math:`(\sum_i p_i g_i^2)^2`. O(n² + n strata) time.
+    """
+    assert isinstance(question.design, LabelDesign), "there are strata or weights"
+    layout = question.design.layout((0, 1))
+    rows, within = np.concatenate(question.design.rows)[layout.order], Within.of(layout)
+    points = np.concatenate([question.X, question.Y])[rows]
+    labels = within.centered((rows < len(question.X)).astype(np.float64))
+    inside = stratum_means(layout)
+    columns = np.column_stack([inside, within.shares * labels])
+    sums = plan.matmul(kernel.blocks(points, points), len(points), len(points), columns, symmetric=True)
+    lengths = kernel.diag(points) - 2.0 * sums[np.arange(len(points)), layout.stratum]
+    traces = within.means(lengths) + np.einsum("is,is->s", inside, sums[:, :-1])
+    spread, total = within.means(labels**2), float(within.shares @ labels**2)
+    _, _, chance = within.chance()
+    squared = float(columns[:, -1] @ sums[:, -1] - chance @ (traces * spread)) / total**2
+    left = 1.0 - within.second
+    kept = np.divide(within.masses, left, out=np.zeros_like(left), where=left > 0.0)
+    varies = float(kept @ (traces - squared * spread) / within.masses[left > 0.0].sum())
+    return Moments(squared, (varies, varies))
 
 
 def without_each(pooled: Array, sizes: tuple[int, int], bandwidth: Array) -> Array:

@@ -118,14 +118,22 @@ class ManyPairs:
 
     def windows(self) -> Iterator[Array]:
         """Yield all rows with two more columns, their stratum and their weight, which is 0 for those without part."""
-        stratum, weights = np.zeros(self.n), np.zeros(self.n)
-        stratum[self.design.rows] = self.design.layout.stratum
-        weights[self.design.rows] = self.design.layout.weights
-        start = 0
+        beside, start = self._strata_and_weights(), 0
         for rows in self._windows(self.batches()):
-            some = slice(start, start + len(rows))
-            yield np.column_stack([rows, stratum[some], weights[some]])
-            start = some.stop
+            yield np.column_stack([rows, beside[start : start + len(rows)]])
+            start += len(rows)
+
+    def variances(self, centered: Placed) -> Array:
+        """Return the mean squares of columns within strata over the pilot, shape (columns,)."""
+        rows = np.column_stack([self.pilot, self._strata_and_weights()[self.fitted_to]])
+        values = np.concatenate([values for _, values in centered.at(rows)])
+        return np.asarray(np.square(values) @ (1.0 / rows[:, -1]) / rows[:, -1].sum())
+
+    def _strata_and_weights(self) -> Array:
+        """Return the stratum and the weight of all rows, shape (n, 2)."""
+        found = np.zeros((self.n, 2))
+        found[self.design.rows] = np.column_stack([self.design.layout.stratum, self.design.layout.weights])
+        return found
 
     def _windows(self, batches: Iterable[Array]) -> Iterator[Array]:
         return windows_of(batches, self.n)

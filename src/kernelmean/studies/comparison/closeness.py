@@ -70,10 +70,14 @@ def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:
     rows = [
         (column.name, "yes" if column.equivalent else "no", _in_words(column), column.difference()) for column in asked
     ]
-    shown = sum(bool(column.equivalent) for column in asked)
+    shown, rest = (
+        sum(bool(column.equivalent) for column in asked),
+        [own.name for own in columns if own.equivalent is None],
+    )
+    left = f"; without a margin, so not judged: {listed(rest)}" if rest else ""
     title = (
         f"Means closer than a margin: shown for {shown} of {count(len(asked), 'column')}, by 95 % intervals within the "
-        "margin, each at level 0.025"
+        f"margin, each at level 0.025{left}"
     )
     heads = ("column", "closer", "margin", "difference (95 % interval)")
     strong = frozenset((k, 0) for k, column in enumerate(asked) if column.equivalent)

@@ -194,7 +194,7 @@ class Comparison(Compared, JointTest, Study):
         return [
             ("rows", f"{rows}; {count(len(self.columns), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level, exactness(in_series=self.in_series)),
+            *self.test.in_short(self.level, exactness(self.design, in_series=self.in_series)),
             *self._on_adjusted(),
             *facts_on_columns(self),
             *([] if self.scaled else [("scale", UNSCALED)]),

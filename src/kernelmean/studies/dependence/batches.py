@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -19,6 +21,7 @@ from ...inference.designs.design import Design
 from ...inference.designs.independence import NAME
 from ...inference.null import Null
 from ...inference.permutations import BINS
+from ...inference.products import NOTHING
 from ...inference.questions import Pairs
 from ...inference.questions.many_pairs import Placed
 from ...inference.request import ESTIMATORS as PLAIN
@@ -30,7 +33,7 @@ from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas
 from ...tables.columns import Encoded
 from ...tables.columns.encoded import groups_of
-from ..designs import WHOLE_STRENGTHS
+from ..designs import STRENGTHS
 from ..many_tests import ManyTests, OneTest, Run, runs
 from ..rows.batchwise import check_rules
 from ..rows.coordinates import LABEL, coordinate_batches
@@ -141,7 +144,7 @@ class _Study:
             f"pairs of columns: features on {LANDMARKS} landmarks of each column (none for categories), fitted "
             f"to {count(len(self.partners.pilot), 'row')} drawn from all",
             f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
-            *(WHOLE_STRENGTHS if self.asked.design else ()),
+            *self.asked.design.notes(STRENGTHS),
             *self.partners.notes(runs(self.asked.n_resamples, pairs)[-1].n_resamples),
         )
 
@@ -167,7 +170,7 @@ class _Study:
         question = Pairs.of([pilot[:, first], pilot[:, second]], Design())
         fit = fitted(question, request, self.learnt.rows, self.seed)
         x, y = Placed(fit.columns[0], first), Placed(fit.columns[1], second)
-        sums, _ = self.partners.empty(x, y, block_pairs(x.columns, y.columns, fit.kernels))
+        sums = self.partners.empty(x, y, block_pairs(x.columns, y.columns, fit.kernels))
         return _GroupTest(fit, x, y, sums)
 
     def _features(self, pair: Pair) -> PairFeatures:
@@ -180,7 +183,8 @@ class _Study:
         part: list[Pair] = []
         held = 0.0
         for pair in pairs:
-            own = memory_of(self._features(pair).blocks(), self.partners.numbers)
+            alone = [block for name in {*pair}.difference(*part) for block in self.columns[name].blocks(0)]
+            own = memory_of([*self._features(pair).blocks(), *alone], self.partners.numbers)
             if part and held + own > _MEMORY:
                 yield part
                 part, held = [], 0.0
@@ -194,16 +198,17 @@ class _Study:
         """Return the tests and strengths of some of ``many`` pairs, from one pass over all rows."""
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
         features = {pair: self._features(pair) for pair in pairs}
-        blocks: list[BlockPair] = []
-        numbers: dict[Pair, range] = {}
-        for pair, own in features.items():
-            found = own.blocks(names.index(own.x.name), names.index(own.y.name))
-            numbers[pair] = range(len(blocks), len(blocks) + len(found))
-            blocks += found
+        needed: dict[Pair | str, list[BlockPair]] = {
+            pair: own.blocks(names.index(own.x.name), names.index(own.y.name)) for pair, own in features.items()
+        }
+        needed |= {name: self.columns[name].blocks(place) for place, name in enumerate(names)}
+        blocks = [block for own in needed.values() for block in own]
+        ends = np.cumsum([0, *map(len, needed.values())]).tolist()
+        numbers = {what: range(*limits) for what, limits in zip(needed, pairwise(ends), strict=True)}
         each = Apart([self.columns[name].own for name in names])
         table = Placed(each, slice(0, self.partners.pilot.shape[1]))
-        sums, whole = self.partners.empty(table, table, blocks)
-        for added in self.partners.filled(*dict.fromkeys((sums, whole, *(() if joint is None else (joint.sums,))))):
+        sums = self.partners.empty(table, table, blocks)
+        for added in self.partners.filled(sums, *(() if joint is None else (joint.sums,))):
             self.asked.progress(f"{LABEL}, pass {which}", added, self.learnt.rows[0])
         planned = runs(self.asked.n_resamples, many)
         arrangements = [self._arrangements(run) for run in planned]
@@ -217,9 +222,21 @@ class _Study:
             outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, own.members, ones)
             return OneTest(outcome["statistic"], outcome["pvalue"], values.shape[1] - 1)
 
+        columns = [self.columns[name] for name in names]
+        chance = dict(zip(names, self.partners.chance(columns, sums), strict=True))
+        as_they_are = self.partners.arrangements(1, np.random.default_rng(0))
+
+        def excess(what: Pair | str, x: str, y: str) -> float:
+            """Return HSIC minus its mean over permutations."""
+            return float(sums.values(as_they_are, numbers[what])[-1, 0] - chance[x] * chance[y])
+
+        squares = {own.name: excess(own.name, own.name, own.name) for own in columns}
+        varies = {own.name for own in columns if squares[own.name] > (NOTHING * own.trace) ** 2}
+
         def strength(pair: Pair) -> float:
-            observed = np.zeros((1, len(whole.lengths)), dtype=np.intp)
-            return features[pair].strength(float(whole.values(observed, numbers[pair])[-1, 0]), self.learnt.rows[0])
+            """Return it over the mean of both columns with themselves, 0 where one varies too little."""
+            scale = math.sqrt(squares[pair[0]] * squares[pair[1]]) if varies.issuperset(pair) else math.inf
+            return min(excess(pair, *pair) / scale, 1.0)
 
         n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)

@@ -74,8 +74,8 @@ class ColumnFeatures:
     """For every member, the weights of all features; for categories, shares as they are and in their deviations."""
     smooth: Array
     """The weights in the Gaussian kernel at the median distance, which defines the strength of a pair."""
-    moments: Array
-    """The covariances of the features over the pilot."""
+    variances: Array
+    """Of the features over the pilot."""
 
     @classmethod
     def of(cls, coding: Coding, places: IntArray, pilot: Array, estimator: Adaptive | KernelMean) -> Self:
@@ -96,9 +96,18 @@ class ColumnFeatures:
         found = {member: _placed(kernels, size) for member, kernels in views.kernels.items()}
         order, sizes = _in_blocks(found, size)
         own = OwnColumns(places, Columns.of(source, views, []), order, sizes)
-        moments = np.atleast_2d(np.cov(views.table[:, order].T, bias=True))
+        variances = views.table[:, order].var(axis=0)
         weights = {member: weights[order] for member, weights in found.items()}
-        return cls(coding.name, own, weights, weights[smooth], moments)
+        return cls(coding.name, own, weights, weights[smooth], variances)
+
+    @property
+    def trace(self) -> float:
+        """The mean of the centered smooth kernel of a row with itself."""
+        return float(self.smooth @ self.variances)
+
+    def blocks(self, x: int) -> list[BlockPair]:
+        """Return the products of column number x with itself that HSIC with the smooth kernel needs."""
+        return _met((self.smooth[None],) * 2, (self, self), (x, x))
 
     def seen_by(self, member: Member) -> Member:
         """Return the member to use here: for categories shares, in units of their deviations if it is local."""
@@ -106,14 +115,6 @@ class ColumnFeatures:
             return member
         shares = list(self.weights)
         return shares[-1] if member in _LOCAL else shares[0]
-
-    def own_norm(self) -> float:
-        """Return HSIC of the column with itself."""
-        return float(self.smooth @ np.square(self.moments) @ self.smooth)
-
-    def own_trace(self) -> float:
-        """Return the mean of the centered kernel of a row with itself."""
-        return float(self.smooth @ np.diag(self.moments))
 
 
 @final
@@ -141,30 +142,30 @@ class PairFeatures:
         """Return the products that are needed of columns number x and y; the last kernel is the smooth one."""
         left = np.stack([*(self.x.weights[own.x] for own in self.members), self.x.smooth])
         right = np.stack([*(self.y.weights[own.y] for own in self.members), self.y.smooth])
-        cut = [
-            np.split(weights, np.cumsum(own.own.sizes[:-1]), axis=1)
-            for weights, own in ((left, self.x), (right, self.y))
-        ]
-        found = []
-        for i, j in product(range(3), repeat=2):
-            v, w = cut[0][i], cut[1][j]
-            if i == j == _FINE_BLOCK:
-                v, w = v[:, :_BOTH_FINE], w[:, :_BOTH_FINE]
-            if (v.any(axis=1) & w.any(axis=1)).any():
-                found.append(BlockPair(3 * x + i, 3 * y + j, np.arange(len(left)), (v, w)))
-        return found
+        return _met((left, right), (self.x, self.y), (x, y))
 
     def magnitudes(self) -> Array:
         """Return the product of the means of both kernels of every member over the rows of the pilot."""
         sides = [(self.x, [own.x for own in self.members]), (self.y, [own.y for own in self.members])]
-        x, y = (np.array([own.weights[side] @ np.diag(own.moments) for side in those]) for own, those in sides)
+        x, y = (np.array([own.weights[side] @ own.variances for side in those]) for own, those in sides)
         return np.asarray(x * y)
 
-    def strength(self, observed: float, rows: int) -> float:
-        """Return HSIC minus its mean over permutations, over the geometric mean of HSIC of each column with itself."""
-        scale = float(np.sqrt(self.x.own_norm() * self.y.own_norm()))
-        chance = self.x.own_trace() * self.y.own_trace() / max(rows - 1, 1)
-        return min((observed - chance) / scale, 1.0) if scale > 0.0 else 0.0
+
+def _met(
+    weights: tuple[Array, Array], columns: tuple[ColumnFeatures, ColumnFeatures], places: tuple[int, int]
+) -> list[BlockPair]:
+    """Return the products that kernels with weights (k, features) need of two columns, by their numbers."""
+    left, right = (
+        np.split(own, np.cumsum(column.own.sizes[:-1]), axis=1) for own, column in zip(weights, columns, strict=True)
+    )
+    found = []
+    for i, j in product(range(3), repeat=2):
+        v, w = left[i], right[j]
+        if i == j == _FINE_BLOCK:
+            v, w = v[:, :_BOTH_FINE], w[:, :_BOTH_FINE]
+        if (v.any(axis=1) & w.any(axis=1)).any():
+            found.append(BlockPair(3 * places[0] + i, 3 * places[1] + j, np.arange(len(v)), (v, w)))
+    return found
 
 
 def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tuple[int, ...]]:

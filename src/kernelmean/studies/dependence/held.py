@@ -21,7 +21,7 @@ from ...inference.resampling import resources_of
 from ...plan.plan import DEFAULT
 from ...tables.columns import Encoded, encode
 from ...tables.columns.missing import noise_needs_kme
-from ..designs import WHOLE_STRENGTHS, series_notes
+from ..designs import STRENGTHS, series_notes
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
 from .designed import DesignedTable
@@ -64,7 +64,7 @@ def tested_in_memory(designed: DesignedTable, asked: DependenceOptions, *, noted
             *encoded.notes(),
             *(() if noted else whole.notes),
             *screened,
-            *(WHOLE_STRENGTHS if asked.design else ()),
+            *asked.design.notes(STRENGTHS),
             *of_design,
         ),
         in_series=alike is not None,
@@ -109,7 +109,8 @@ class _Tests:
             tests = {pairs[0]: OneTest.of(joint)}
         else:
             tests, notes = self._tested(pairs, rng)
-        strengths = Strengths(self.encoded).of_pairs(pairs)
+        rows = self.design.of_pairs(len(self.encoded.frames[0]))
+        strengths = Strengths(self.encoded, rows).of_pairs(pairs)
         every = [tests.get(pair, _DROPPED) for pair in pairs]
         return PairDependence.ranked(pairs, every, strengths, self.asked.adjustment), notes
 

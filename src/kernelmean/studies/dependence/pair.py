@@ -28,7 +28,8 @@ class PairDependence:
         The unbiased HSIC divided by the geometric mean of the HSIC of each column with itself, with Gaussian kernels at
         the median bandwidth: at most 1, and near 0 (of either sign) for independent columns. These kernels are coarse:
         a uniform column around 0 and its square have 0.33, a column and a sine of six periods over it 0.01, although
-        one determines the other. So look at the picture before you drop a pair.
+        one determines the other. So look at the picture before you drop a pair. With strata and weights it is that
+        within strata, of weighted rows.
     pvalue : float
         The permutation p-value of the pair.
     adjusted : float

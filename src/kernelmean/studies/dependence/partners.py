@@ -14,6 +14,7 @@ from ...core.words import count
 from ...inference import Design, TestResult
 from ...inference.bins.fitting import Fitted
 from ...inference.designs.independence import PairDesign
+from ...inference.products import Within
 from ...inference.questions.many_pairs import ManyPairs, Placed
 from ...inference.resampling import Resampling
 from ...inference.rotations.few_units import UnitProducts
@@ -22,6 +23,7 @@ from ...inference.rotations.windows import Stripes
 from ...plan.plan import Plan
 from ...tables.prefetch import ahead
 from ..rows.first_look import Learnt
+from .column_features import ColumnFeatures
 
 Sums = StripeSums | UnitProducts
 Batches = Callable[[], Iterator[Array]]
@@ -39,8 +41,11 @@ class Partners(Protocol):
     def numbers(self) -> int:
         """How many numbers are held for the product of two columns."""
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
-        """Return sums over no rows for tests, and for strengths, which count all rows alike."""
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are the means of HSIC over permutations."""
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
+        """Return sums over no rows."""
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""
@@ -78,10 +83,14 @@ class WithoutDesign:
         """How many numbers are held for the product of two columns."""
         return sum(self.stripes.halves)
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[StripeSums, StripeSums]:
-        """Return sums over no rows, the same ones for tests and for strengths."""
-        sums = StripeSums(x, y, blocks, self.stripes.halves)
-        return sums, sums
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are the means of HSIC over permutations."""
+        del sums
+        return [own.trace / np.sqrt(max(self.stripes.n - 1, 1)) for own in columns]
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> StripeSums:
+        """Return sums over no rows."""
+        return StripeSums(x, y, blocks, self.stripes.halves)
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""
@@ -138,9 +147,17 @@ class WithinDesign:
         """How many numbers are held for the product of two columns."""
         return self.rows.numbers
 
-    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> tuple[Sums, StripeSums]:
-        """Return sums over no rows for tests, with x centered in strata, and for strengths, without stripes."""
-        return self.rows.empty(x, y, blocks), StripeSums(x, y, blocks, ())
+    def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
+        """Return numbers of the columns of sums: their products are about the means of HSIC over permutations."""
+        assert isinstance(sums.x, Placed), "it is centered"
+        added = np.sqrt(Within.of(self.design.layout).chance()[-1].sum())
+        ends = np.cumsum([len(own.smooth) for own in columns])[:-1]
+        variances = np.split(self.rows.variances(sums.x), ends)
+        return [own.smooth @ within * added for own, within in zip(columns, variances, strict=True)]
+
+    def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
+        """Return sums over no rows, with x centered in strata and weighted."""
+        return self.rows.empty(x, y, blocks)
 
     def filled(self, *every: Sums) -> Iterator[int]:
         """Add all rows to some sums, and yield how many were added."""

@@ -19,7 +19,7 @@ from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
 from ..adjusted import facts_on_adjusted
-from ..designs import NO_DESIGN, TableDesign, exactness
+from ..designs import NO_DESIGN, STRENGTHS, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..plots.dependence import dependence_map
 from ..strengths import Strengths
@@ -132,7 +132,7 @@ class Dependence(JointTest, Study):
         """
         others = [pair for pair in self.pairs if pair.adjusted > self.level]
         strong = [pair for pair in others if self.at_least <= max(pair.strength, 0.0)]
-        by_pvalue = bool(self.design)  # strengths do not follow a design
+        by_pvalue = self.design.clusters is not None  # few clusters often make strengths large
         order = sorted(strong, key=lambda pair: (pair.stopped, by_pvalue and pair.adjusted, -pair.strength))
         return (*self.worth_a_look(), *order)
 
@@ -310,7 +310,7 @@ class Dependence(JointTest, Study):
         if not several:
             test = replace(test, kind=self.pairs[0].kind or test.kind)
         trend = PHRASES["trend"] if ordered else "in a mean that differs between categories"
-        short = test.in_short(self.level, exactness(in_series=self.in_series))
+        short = test.in_short(self.level, exactness(self.design, in_series=self.in_series))
         facts = [(name, text.replace(PHRASES["trend"], trend)) for name, text in short]
         return [(name, f"all columns together: {text}" if several and name == "kind" else text) for name, text in facts]
 
@@ -376,7 +376,7 @@ class Dependence(JointTest, Study):
             "pairs": [asdict(pair) for pair in self.pairs],
             "kinds": {coding.name: coding.type.kind for coding in self.encoded.codings},
             "missing": self.missing.as_dict(),
-            "design": self.design.as_dict(),
+            "design": self.design.as_dict(STRENGTHS),
             "at_least": self.at_least,
             "adjustment": self.adjustment,
             "notes": [*self.limits(), *self.notes],

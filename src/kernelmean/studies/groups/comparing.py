@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
 
@@ -20,10 +20,12 @@ from ...inference import TestResult
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.effects import difference_of_means
-from ...inference.explain.moments import moments
+from ...inference.explain.moments import moments, moments_within
 from ...inference.null import HOLM, adjusted
+from ...inference.questions import TwoSamples
 from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import choose_kernel, representative_rows
+from ...inference.units.layout import DesignError
 from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
@@ -155,7 +157,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     how.progress("all groups together", 0, study.steps)
     joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
     strengths = study.drawn(streams[2])
-    pairs = study.tested(streams[3], strengths)
+    pairs = study.tested(joint, streams[3], strengths)
     columns = study.columns(joint, streams[1], strengths)  # as in a comparison of two tables
     return GroupComparison(
         by=by,
@@ -193,6 +195,11 @@ def _check(encoded: Encoded, by: str, how: Testing) -> None:
         raise noise_needs_kme(how.estimator)
 
 
+def _known(strength: float) -> float:
+    """Return a strength by which to sort, the least one if it is not known."""
+    return -math.inf if math.isnan(strength) else strength
+
+
 @dataclass(frozen=True)
 class _Strengths:
     """The share of the variation of the rows of two groups that their group explains."""
@@ -202,10 +209,21 @@ class _Strengths:
     """The rows of every group that are used."""
     rng: np.random.Generator
     """Draws what intervals rest on."""
+    design: GroupDesign
 
     def of(self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], float]:
-        """Return the strength of every pair in some columns, all with one kernel."""
-        return {pair: moments(subject).explained for pair, subject in self._subjects(columns, pairs)}
+        """Return the strength of every pair in some columns, all with one kernel; nan where no stratum has both."""
+        return {pair: self._strength(pair, subject) for pair, subject in self._subjects(columns, pairs)}
+
+    def _strength(self, pair: tuple[int, int], subject: SampleSubject) -> float:
+        design = replace(self.design.of_pair(pair, [self.rows[k] for k in pair]), clusters=None)
+        if not design.says_more:
+            return moments(subject).explained
+        try:
+            question = TwoSamples.of([subject.pooled[part] for part in subject.parts], design)
+        except DesignError:
+            return math.nan
+        return moments_within(question, subject.kernel).explained
 
     def intervals(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
@@ -258,10 +276,10 @@ class _GroupTests:
     def drawn(self, rng: np.random.Generator) -> _Strengths:
         """Return strengths by some rows of every group."""
         rows = tuple(drawn(len(rows), MOST_ROWS, rng) for rows in self.encoded.points())
-        return _Strengths(self.encoded, rows, rng)
+        return _Strengths(self.encoded, rows, rng, self.design)
 
-    def tested(self, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
-        """Return all pairs, those that differ most first; all are tested with the same permutations."""
+    def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
+        """Return all pairs, those that differ most first, by the same permutations; a single one has the joint test."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
         planned = planned_runs(how, len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
@@ -269,13 +287,15 @@ class _GroupTests:
         def test(pair: tuple[int, int], run: Run) -> OneTest:
             return self.design.tested(pair, copy.deepcopy(streams[run.number]), run.n_resamples)
 
-        many = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs))
-        found = many.tested(pairs, planned)
+        if len(pairs) == 1:
+            found = {pairs[0]: OneTest.of(joint)}
+        else:
+            found = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs)).tested(pairs, planned)
         values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         strong = strengths.of(order, pairs)
         most = 0 if self.design.taken.design else _MOST_INTERVALS
         q_of = dict(zip(found, values, strict=True))
-        ordered = sorted(pairs, key=lambda pair: (q_of[pair] > how.level and self._few(pair), -strong[pair]))
+        ordered = sorted(pairs, key=lambda pair: (q_of[pair] > how.level and self._few(pair), -_known(strong[pair])))
         spans = strengths.intervals(order, ordered[:most])
         return tuple(
             GroupPair(
@@ -295,13 +315,13 @@ class _GroupTests:
         """Return all columns, those in which groups differ most first; a single one has the joint test."""
         order = self.encoded.in_table_order()
         if len(order) == 1:
-            found = {order[0]: OneTest(joint.statistic, joint.pvalue, joint.n_resamples)}
+            found = {order[0]: OneTest.of(joint)}
         else:
             found = self.test.columns(self.encoded, order, stream, self.steps)
         values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
         made = []
         for (name, own), q in zip(found.items(), values, strict=True):
-            (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: each[1])
+            (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: _known(each[1]))
             tested = self.names[i], self.names[j], strength, own.statistic, own.pvalue, q, own.n_resamples
             made.append(GroupColumn(name, *tested, *self._described(name, (i, j))))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))

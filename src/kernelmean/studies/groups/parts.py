@@ -21,7 +21,8 @@ class GroupPair:
         The groups.
     strength : float
         The share of the variation of their rows that the group explains, with the Gaussian kernel at the median
-        distance of all rows: near 0 for equal distributions (of either sign, as it is unbiased), at most 1.
+        distance of all rows: near 0 for equal distributions (of either sign, as it is unbiased), at most 1. With
+        strata and weights it is that within strata, of weighted rows; nan where no stratum has rows of both groups.
     statistic, pvalue : float
         The statistic and the p-value of the test of the two groups alone.
     adjusted : float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from math import comb
+from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ...core.words import count, listed, span, strength
@@ -20,7 +20,7 @@ from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
 from ..adjusted import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
-from ..designs import NO_DESIGN, TableDesign
+from ..designs import NO_DESIGN, STRENGTHS, TableDesign, exactness
 from ..many_tests import LEFT, out_of_reach
 from ..study import Study
 from .parts import GroupColumn, GroupPair
@@ -171,7 +171,7 @@ class GroupComparison(JointTest, Study):
         return [
             ("rows", f"{', '.join(sizes)}{self.missing.left_out}; {count(len(self.encoded.names), 'column')}"),
             *([("design", self.design.assumed())] if self.design else []),
-            *self.test.in_short(self.level),
+            *self.test.in_short(self.level, exactness(self.design)),
             ("pairs", self.on_pairs()),
             ("columns", self.on_columns()),
             *self._on_adjusted(),
@@ -246,7 +246,7 @@ class GroupComparison(JointTest, Study):
         stars = set()
         for pair in self.pairs:
             i, j = place[pair.first], place[pair.second]
-            cells[i][j] = cells[j][i] = max(pair.strength, 0.0)
+            cells[i][j] = cells[j][i] = None if isnan(pair.strength) else max(pair.strength, 0.0)
             stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
         values = tuple(map(tuple, cells))
         told = f"adjusted p at most {self.level:g}"
@@ -301,7 +301,7 @@ class GroupComparison(JointTest, Study):
             "missing": self.missing.as_dict(),
             "notes": [*self.limits(), *self.notes],
             "level": self.level,
-            "design": self.design.as_dict(groups=True),
+            "design": self.design.as_dict(STRENGTHS),
             "adjustment": self.adjustment,
             "seed": self.seed,
         }
