@@ -18,7 +18,7 @@ from ..kernels.bandwidth import median_bandwidth
 from ..kernels.gaussian import Gaussian
 from ..noise.base import Noise
 
-_WIDTHS = (0.25, 0.5, 1.0, 2.0)
+_WIDTHS = (0.25, 1.0)
 """Of Gaussian kernels on all columns, in units of the median distance of the scaled rows."""
 _CURVE, _FINE_CURVE = 1.0, 0.25
 """Of Gaussian kernels on single columns, in deviations; the fine one is for columns that were learned."""
@@ -169,10 +169,10 @@ def surfaces(drawn: Array, median: float, widths: Sequence[float]) -> list[Radia
     return [Radial(GaussianFeatures.of(width * median, drawn), axes, f"Gaussian, width {width:g}") for width in widths]
 
 
-def stacked_curves(drawn: Array, *, fine: bool = False) -> list[Curves]:
-    """Return the curves of a stack, none for one column or for many."""
+def stacked_curves(drawn: Array, n: int, *, fine: bool = False) -> list[Curves]:
+    """Return the curves of a stack for n rows, none for one column or for many."""
     d = drawn.shape[1]
-    knots = min(_MOST_KNOTS, _MOST // d)
+    knots = min(_MOST_KNOTS, min(_MOST, 60 + n // 4) // d)
     return [] if d < 2 or knots < _FEWEST_KNOTS else [curves(drawn, _FINE_CURVE if fine else _CURVE, knots)]
 
 
@@ -185,5 +185,5 @@ def candidates(rows: Array, drawn: Array) -> list[RegressionFeatures]:
     found: list[RegressionFeatures] = [PlainColumns()]
     if d > 1 and d * (d + 3) // 2 <= _MOST:
         found.append(Quadratic())
-    found += stacked_curves(drawn)
+    found += stacked_curves(drawn, len(rows))
     return [*found, *surfaces(drawn, float(median_bandwidth(drawn)), _WIDTHS)]

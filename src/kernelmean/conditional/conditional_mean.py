@@ -51,7 +51,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     kernel_y : {"gaussian"}, Kernel, or a class of kernels such as ``kernels.Laplacian``
         k, of the outcomes.
     kernel_x : Kernel, optional
-        One kernel for the rows of X as they are, instead of the stack of nine kinds of regression.
+        One kernel for the rows of X as they are, instead of the stack of seven kinds of regression.
     bandwidth : rule, float or array of shape (q,)
         θ of ``kernel_y``, as in :class:`kernelmean.KernelMean`; a rule is that of what the predicted mean leaves.
     estimator : {"kme", "mkme", "mmkme"}
@@ -90,17 +90,16 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     Notes
     -----
-    λ of every kind, their weights and the noise minimize ``loocv_``, in closed form: with landmarks, learned axes, λ
-    and weights as they are, leaving row i out is exact. Kinds: linear, products of degree 2, a curve of every column,
-    Gaussian kernels (four widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant.
-    Columns of X are divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``.
-    O(n m (m + q)) time for m = 120 landmarks.
+    λ of every kind, their weights and the noise minimize ``loocv_`` over axes with all but a thousandth of the variance
+    of k(y, ·): with landmarks, learned axes, λ and weights as they are, leaving row i out is exact. Kinds: linear,
+    products of degree 2, a curve of every column, Gaussian kernels (two widths), a Gaussian kernel on learned axes,
+    curves of learned columns, and the constant. Columns of X are divided by their deviations; for mixed columns write
+    ``make_pipeline(TableEncoder(), ...)``. O(n m (m + q)) time for m = 120 landmarks.
 
     Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
-    takes all as fewer. The first reading draws 5000 rows, by which all is chosen as above. The second adds up features
-    of all rows, so that predicted means are exact. The third deals rows to the nearest of 2000 outcomes, or of what is
-    left of them, and adds up the features of each of these units: its weight is the sum of those of its rows, of which
-    it has the mean outcome. Memory does not grow with the rows.
+    takes all as fewer. First 5000 rows are drawn, by which all is chosen as above. Then features of all rows are added
+    up, so that predicted means are exact. Last, rows are dealt to the nearest of 2000 outcomes: units, with the sums of
+    the weights of their rows, and their mean outcome; samples are outcomes of the rows drawn. Memory does not grow.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative, for quantiles and samples, by the nearest point of the simplex.
@@ -215,7 +214,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         allowed = choices[1:] if self.about_mean is True else choices
         best, self.noise_, self.stack_, self.loocv_ = best_fit(dealt, allowed, noises)
         self.outcomes_, self.units_, self.ridges_ = plain.units, best.units, plain.ridges
-        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / plain.loss_of_constant(noises)
+        without_x = (plain.with_noise(noise)[0] for noise in noises)
+        constant = min(plain.loss(targets.constant_errors(), targets) for targets in without_x)
+        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / constant
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(
@@ -266,8 +267,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def probabilities(self, X: Any) -> Array:
         """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
 
-        For one column of outcomes they are the steps of the weights' distribution function, made to rise; for several
-        columns, the nearest point of the simplex.
+        Of one column of outcomes they are the steps of a distribution function; of several, the nearest of all weights.
         """
         weights = self.weights(X)
         if self.points_.shape[1] > 1:
@@ -367,7 +367,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         weights = self.probabilities(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
         drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])
-        points = (self.points_[drawn] + self._shifts(self._scaled(X))[:, None]).reshape(-1, self.points_.shape[1])
+        points = self.units_.drawn(drawn, rng) + self._shifts(self._scaled(X))[:, None]
+        points = points.reshape(-1, self.points_.shape[1])
         return self._shaped(self.noise_.sample(points, rng).reshape(*drawn.shape, -1))
 
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:

@@ -45,8 +45,9 @@ class OutcomeFeatures:
         """Return features of k(y_i, ·), and of E k(z + ε, ·) for units: exact for few rows, else on landmarks."""
         n, noises = len(self.values), (Dirac(), noise)
         if n > _MOST_LANDMARKS or isinstance(noise, Dirac):
-            sources = self.landmarks(self.units.points, noise)
-            return self.units.targets(self.landmarks(self.values), sources), sources
+            features, same = self.landmarks(self.values), self.units.rows is None and isinstance(noise, Dirac)
+            sources = features if same else self.landmarks(self.units.points, noise)
+            return self.units.targets(features, sources), sources
         kernel, values, all_rows = self.landmarks.kernel, self.values, slice(None)
         pairs = [[expected_blocks(kernel, values, v, values, w) for w in noises] for v in noises]
         gram = np.block([[pair(all_rows, all_rows) for pair in row] for row in pairs])
@@ -61,11 +62,6 @@ class OutcomeFeatures:
     def loss(self, errors: Array, targets: Targets) -> float:
         """Return the mean squared distance in the RKHS."""
         return float((errors**2).sum(axis=1).mean()) + self.outside(targets)
-
-    def loss_of_constant(self, noises: Sequence[Noise]) -> float:
-        """Return the leave-one-out score of the estimate that passes over x, with the best noise."""
-        choices = (self.with_noise(noise)[0] for noise in noises)
-        return min(self.loss(targets.constant_errors(), targets) for targets in choices)
 
 
 def best_fit(

@@ -15,6 +15,7 @@ from .rows import FOLDS, DealtRows, Targets
 
 STRENGTHS = 10.0 ** np.arange(1.0, -8.0, -1.0)
 """λ in units of the largest eigenvalue of the sum of products of the features."""
+EVERY = np.arange(len(STRENGTHS))[:, None]
 _NEGLIGIBLE, _LEAST_KEPT, _BLOCK = 1e-12, 1e-10, 4096
 
 
@@ -63,29 +64,22 @@ class RidgeFits(Frozen):
         return self.scores_of(dealt, some) if self.units is None else self.units[some]
 
     def shrunk(self, chosen: IntArray) -> Array:
-        """Return 1/(s + λ) for strengths by their numbers, shape (r, numbers)."""
-        return np.asarray(1.0 / (self.values[:, None] + STRENGTHS[chosen] * self.values.max(initial=1e-300)))
+        """Return 1/(s + λ) for strengths by their numbers, shape (r, *numbers)."""
+        penalties = STRENGTHS[chosen] * self.values.max(initial=1e-300)
+        return np.asarray(1.0 / (self.values.reshape(-1, *[1] * chosen.ndim) + penalties))
 
-    def losses(self, scores: Array, targets: Targets) -> Array:
-        """Return the sums of squared leave-one-out errors of rows of the fit, shape (strengths, q)."""
-        squares, found = scores**2, np.empty((len(STRENGTHS), len(targets.mean)))
-        for number in range(len(STRENGTHS)):
-            errors = self.errors(scores, targets, np.array([number]), squares)
-            found[number] = np.einsum("nq,nq->q", errors, errors)
-        return found
-
-    def errors(self, scores: Array, targets: Targets, chosen: IntArray, squares: Array | None = None) -> Array:
+    def errors(self, scores: Array, targets: Targets, chosen: IntArray) -> Array:
         """Return the leave-one-out errors of rows of the fit, shape (n, q): y_i minus the prediction without row i.
 
-        Each target has its own strength, or all have one; O(n r q) time. A row's source is taken off the prediction by
-        its leverage.
+        Each target has its own strength, or all have one; ``chosen`` of shape (choices, q or 1) gives errors of shape
+        (n, choices, q). O(n r q) time. A row's source is taken off the prediction by its leverage.
         """
-        shrunk = self.shrunk(chosen)
-        leverage = 1.0 / targets.n_rows + (scores**2 if squares is None else squares) @ shrunk
-        kept = np.maximum(1.0 - leverage, _LEAST_KEPT)
-        errors = scores @ (-shrunk * self.moments)
-        errors += targets.sources + kept * (targets.values - targets.sources) - targets.mean
-        errors /= kept
+        shrunk, between = self.shrunk(chosen), (slice(None), *[None] * (chosen.ndim - 1))
+        kept = 1.0 - 1.0 / targets.n_rows - np.tensordot(scores**2, shrunk, 1)
+        errors = np.tensordot(scores, -shrunk * self.moments[between], 1)
+        errors += (targets.sources - targets.mean)[between]
+        errors /= np.maximum(kept, _LEAST_KEPT)
+        errors += (targets.values - targets.sources)[between]
         return np.asarray(errors)
 
     def coefficients(self, chosen: IntArray) -> Array:

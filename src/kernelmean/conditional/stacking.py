@@ -6,7 +6,7 @@ row needs no new ones; gradients that learned axes follow: Hristache, Juditsky, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -15,15 +15,15 @@ from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from ..core.simplex_qp import lightest_mixtures
 from .candidates import GaussianFeatures, Radial, RegressionFeatures, candidates, stacked_curves
-from .ridge import STRENGTHS, Kind, RidgeFits, Ridges, ridges_of
+from .ridge import EVERY, Kind, RidgeFits, Ridges, ridges_of
 from .rows import FOLDS, DealtRows, Targets
 
-_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS = 500, 4096, 120, 60, 1000, 2
+_CHOOSING, _BLOCK, _RANK, _FIRST_RANK, _LEARNING, _ROUNDS, _LEFT_OUT = 500, 4096, 120, 60, 1000, 2, 1e-3
 
 
 def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
     """Return the features of all kinds of regression; learned ones for every fold."""
-    rows = dealt.rows
+    rows, targets = dealt.rows, targets @ leading_axes(targets, np.ones(targets.shape[1]))
     n, d = rows.shape
     if n < 4 or not d:
         return []
@@ -32,7 +32,7 @@ def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
         others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
         x, y = rows[others], targets[others]
         found.append((learned_axes(x, y), fold))
-        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, fine=True)]
+        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, len(x), fine=True)]
     return found
 
 
@@ -45,7 +45,8 @@ def _first_fit(features: RegressionFeatures, rows: Array, targets: Array) -> Arr
     """Return the coefficients of a ridge regression, each target with its best strength."""
     every = Targets.of(targets)
     (ridge,) = ridges_of([(features, None)], [(rows, targets)], every.mean)
-    return ridge.coefficients(np.argmin(ridge.losses(ridge.scores(rows), every), axis=0))
+    errors = ridge.errors(ridge.scores(rows), every, EVERY)
+    return ridge.coefficients(np.argmin(np.einsum("nsq,nsq->sq", errors, errors), axis=0))
 
 
 def learned_axes(rows: Array, targets: Array) -> Radial:
@@ -96,10 +97,10 @@ class Stack(Frozen):
         return found
 
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
-        """Return how much units of the fit, with some shares of its rows, count in predictions at scaled rows.
+        """Return how much units, with some shares of the rows, count in predictions at scaled rows, (rows, units).
 
-        Shape (rows, units). For targets with common strengths and weights; rows sum to 1. Beyond the rows of the fit
-        they are those at the limits of the columns: weights that went on along lines would be those of no distribution.
+        For targets with common strengths and weights. Beyond the rows of the fit they are those at the limits of the
+        columns: weights that went on along lines would be those of no distribution.
         """
         within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
         for ridge, chosen, weights in self._used():
@@ -123,32 +124,42 @@ def r2_of(residuals: Array, targets: Targets) -> Array:
     return np.where(varies, 1.0 - (residuals**2).sum(axis=0) / np.where(varies, total, 1.0), 0.0)
 
 
+def leading_axes(targets: Array, shares: Array) -> Array:
+    """Return axes of targets that hold all but a thousandth of their variance, which shares weight, (q, axes)."""
+    weighted = (targets - targets.mean(axis=0)) * np.sqrt(shares)
+    values, axes = np.linalg.eigh(weighted.T @ weighted)
+    return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _LEFT_OUT * values.sum()])
+
+
 def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
     """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
 
-    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights; without
-    it, each target has its own.
+    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights, which are
+    chosen on leading axes of the targets; without it, each target has its own.
     """
-    some, q = dealt.order[:_CHOOSING], len(targets.mean)
+    some, q, mean, turned = dealt.order[:_CHOOSING], len(targets.mean), targets.mean, ridges
+    if shares is not None:
+        axes = leading_axes(targets.values, shares)
+        targets = Targets(targets.values @ axes, targets.sources @ axes, mean @ axes, targets.n_rows)
+        turned = tuple(replace(ridge, moments=ridge.moments @ axes) for ridge in ridges)
+    here, every = targets.at(some), np.arange(len(targets.mean))
     names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
-    kinds = [names.index(ridge.features.name) for ridge in ridges]
-    parts = [(ridge, ridge.places(dealt.folds[some])) for ridge in ridges]
-    scores = [ridge.scores_of(dealt, some[here]) for ridge, here in parts]
-    losses = np.zeros((len(names), len(STRENGTHS), q))
-    for kind, (ridge, here), own in zip(kinds, parts, scores, strict=True):
-        losses[kind] += ridge.losses(own, targets.at(some[here]))
-    if shares is not None:
-        losses = np.repeat((losses @ shares)[:, :, None], q, axis=2)
-    chosen = np.argmin(losses, axis=1)[kinds]
-    errors = np.empty((len(names) + 1, len(some), q))
-    errors[-1] = targets.at(some).constant_errors()
-    for kind, (ridge, here), own, numbers in zip(kinds, parts, scores, chosen, strict=True):
-        errors[kind, here] = ridge.errors(own, targets.at(some[here]), numbers)
-    by_target = errors.transpose(2, 0, 1)
-    grams = by_target @ np.swapaxes(by_target, 1, 2)
-    if shares is not None:
-        grams = np.tensordot(shares, grams, axes=1)[None]
+    chosen = np.empty((len(names), q), dtype=np.intp)
+    errors = np.empty((len(every), len(names) + 1, len(some)))
+    errors[:, -1] = here.constant_errors().T
+    for kind, name in enumerate(names):
+        found = np.empty((len(some), len(EVERY), len(every)))
+        for ridge in turned:
+            if ridge.features.name == name:
+                places = ridge.places(dealt.folds[some])
+                found[places] = ridge.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
+        losses = np.einsum("nsq,nsq->sq", found, found)
+        chosen[kind] = np.argmin(losses if shares is None else losses.sum(axis=1, keepdims=True), axis=0)
+        errors[:, kind] = found[:, chosen[kind, every], every].T
+    by_target = errors @ np.swapaxes(errors, 1, 2)
+    grams = by_target if shares is None else by_target.sum(axis=0, keepdims=True)
     weights = lightest_mixtures(grams)
     loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
+    kinds = [names.index(ridge.features.name) for ridge in ridges]
     weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
-    return Stack(ridges, chosen, weights, targets.mean, dealt.limits, loss)
+    return Stack(ridges, chosen[kinds], weights, mean, dealt.limits, loss)

@@ -33,6 +33,8 @@ class OutcomeUnits(Frozen):
     """How many rows they hold, shape (units,)."""
     of_rows: IntArray
     """The units of the rows that are kept."""
+    rows: Array | None = None
+    """The outcomes of these rows, shape (rows, q), where rows are not units themselves."""
 
     @classmethod
     def single(cls, values: Array) -> OutcomeUnits:
@@ -43,6 +45,15 @@ class OutcomeUnits(Frozen):
     def shares(self) -> Array:
         """Of all rows, shape (units,)."""
         return np.asarray(self.sizes / self.sizes.sum())
+
+    def drawn(self, units: IntArray, rng: np.random.Generator) -> Array:
+        """Return outcomes of some units, shape (*units, q): of rows that are kept, the first if there is no other."""
+        if self.rows is None:
+            return np.asarray(self.points[units])
+        order, kept = np.argsort(self.of_rows, kind="stable"), np.bincount(self.of_rows)
+        others = np.maximum(kept - 1, 1)[units]
+        places = np.cumsum(kept)[units] - 1 - (rng.random(units.shape) * others).astype(np.intp)
+        return np.asarray(self.rows[order[places]])
 
     def targets(self, values: Array, sources: Array) -> Targets:
         """Return values of the rows that are kept as targets of regressions on sources, a row for every unit."""
@@ -58,7 +69,7 @@ class OutcomeCells:
         self._centers, deviations = values[first], values.std(axis=0)
         self._scale = np.where(deviations > 0.0, deviations, 1.0)
         self._tree = cKDTree(self._centers / self._scale)
-        self._of_rows, self._ridges = self._nearest(values), ridges
+        self._of_rows, self._rows, self._ridges = self._nearest(values), values, ridges
         self._sizes, self._gaps = np.zeros((len(first), 1)), np.zeros_like(self._centers)
         self.sums = [np.zeros((len(first), len(ridge.center))) for ridge in ridges]
 
@@ -78,7 +89,7 @@ class OutcomeCells:
         sums = zip(self._ridges, self.sums, strict=True)
         ridges = tuple(replace(ridge, units=(own - self._sizes * ridge.center) @ ridge.axes) for ridge, own in sums)
         points = self._centers + self._gaps / np.maximum(self._sizes, 1.0)
-        return OutcomeUnits(points, self._sizes[:, 0], self._of_rows), ridges
+        return OutcomeUnits(points, self._sizes[:, 0], self._of_rows, self._rows), ridges
 
 
 def in_cells(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.array import RngLike, as_rng
+from ..core.cells import missing_cells
 from ..core.table import Frame, Table
 from ..core.words import listed
 from ..inference import AdjustedDifference, AdjustedResult, ConditionalResult, Design, ci_test
@@ -16,7 +17,7 @@ from ..inference.given.rows import crossed, strata_and_numbers, tables_of
 from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
 from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode
-from ..tables.columns.kinds import Coding
+from ..tables.columns.kinds import IS_MISSING, Coding
 
 
 def dependence_given(
@@ -40,14 +41,10 @@ def dependence_given(
         raise ValueError(f"{listed(twice)} stands in more than one of x, y and given; a column belongs to one group")
     encoded = encode((table.select((*x, *y, *given)),), ("the table",), encoding)
     discrete, known = known_columns(encoded, given)
-    result = ci_test(
-        _coordinates(encoded, x, "x"),
-        _coordinates(encoded, y, "y"),
-        tables_of(encoded, known)[0] if known else None,
-        strata=crossed(encoded, discrete)[0] if discrete else None,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    left, right = _coordinates(encoded, x, "x"), _coordinates(encoded, y, "y")
+    z = tables_of(encoded, known)[0] if known else None
+    strata = crossed(encoded, discrete)[0] if discrete else None
+    result = ci_test(left, right, z, strata=strata, n_resamples=n_resamples, rng=rng)
     notes = (*encoded.notes(), *encoded.repeated(), *result.notes)
     return replace(result, names=(listed(x), listed(y), listed(given)), notes=notes)
 
@@ -81,36 +78,42 @@ def compare_given(
     order = [name for name in encoded.in_table_order() if name not in given]
     if not order:
         raise ValueError("all columns that vary are given, so there is none to compare; give fewer of them")
-    design = Design(strata=crossed(encoded, discrete) if discrete else None)
-    of_a, of_b = tables_of(encoded, known)
     seeds = as_rng(rng).spawn(1 + len(order))
 
-    def tested(some: Sequence[str], draws: int, seed: np.random.Generator) -> AdjustedResult:
-        one, two = tables_of(encoded, some)
-        return adjusted_test(one, two, (of_a, of_b) if known else None, design=design, n_resamples=draws, rng=seed)
+    def tested(rows: Encoded, some: Sequence[str], draws: int, seed: RngLike) -> AdjustedResult:
+        design = Design(strata=crossed(rows, discrete) if discrete else None)
+        (one, two), z = tables_of(rows, some), tables_of(rows, known) if known else None
+        return adjusted_test(one, two, z, design=design, n_resamples=draws, rng=seed)
 
-    together, enough = tested(order, n_resamples, seeds[0]), enough_for_holm(n_resamples, len(order))
-    alone = {name: tested([name], enough, seed) for name, seed in zip(order, seeds[1:], strict=True)}
+    def differences(coding: Coding) -> list[AdjustedDifference]:
+        """Return those of a column in its units: of its mean, or of the shares of its categories, of known cells."""
+        measured = coding.names if coding.category_weight is not None else coding.names[:1]
+        found = {each.name: each for each in alone[coding.name].differences if each.name in measured}
+        there = [~missing_cells(frame[coding.name]) for frame in encoded.frames]
+        if not np.concatenate(there).all() and not all(name.endswith(IS_MISSING) for name in found):
+            try:
+                of_known = tested(encoded.where(there), [coding.name], 1, 0).differences
+            except ValueError as error:
+                raise ValueError(f"of the rows where {coding.name!r} is known: {error}") from error
+            found |= {each.name: each for each in of_known if each.name in measured}
+        gaps = [each.times(coding.scale) for each in found.values()]
+        units = [coding.type.unit(max(abs(gap.raw), abs(gap.adjusted))) for gap in gaps]
+        return [gap.times(1.0 / size, unit) for gap, (unit, size) in zip(gaps, units, strict=True)]
+
+    together, enough = tested(encoded, order, n_resamples, seeds[0]), enough_for_holm(n_resamples, len(order))
+    alone = {name: tested(encoded, [name], enough, seed) for name, seed in zip(order, seeds[1:], strict=True)}
     pvalues = dict(zip(order, adjusted([test.pvalue for test in alone.values()], adjustment), strict=True))
-    differences = [
+    found = [
         replace(each, pvalue=alone[coding.name].pvalue, adjusted_pvalue=pvalues[coding.name])
         for coding in encoded.codings
         if coding.name in alone
-        for each in _in_units(alone[coding.name], coding)
+        for each in differences(coding)
     ]
-    ranked = tuple(sorted(differences, key=lambda each: each.pvalue))
+    ranked = tuple(sorted(found, key=lambda each: each.pvalue))
     how = f"p-values of columns are adjusted by {ADJUSTMENTS[adjustment][0]}, {enough:,} random draws each"
     notes = (*encoded.notes(), *encoded.repeated(), *together.test.notes, how)
     test = replace(together.test, notes=notes, names=(*together.test.names[:2], listed(given)))
     return replace(together, test=test, differences=ranked, names=(*names, listed(given)))
-
-
-def _in_units(test: AdjustedResult, coding: Coding) -> list[AdjustedDifference]:
-    """Return the differences of a column in its units: those of its mean, or of the shares of its categories."""
-    measured = coding.names if coding.category_weight is not None else coding.names[:1]
-    gaps = [each.times(coding.scale) for each in test.differences if each.name in measured]
-    units = [coding.type.unit(max(abs(gap.raw), abs(gap.adjusted))) for gap in gaps]
-    return [gap.times(1.0 / size, unit) for gap, (unit, size) in zip(gaps, units, strict=True)]
 
 
 def known_columns(encoded: Encoded, given: Sequence[str]) -> tuple[list[str], list[str]]:

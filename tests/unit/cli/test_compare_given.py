@@ -70,6 +70,24 @@ def test_given_categories_are_strata_and_exact(table: Path, capsys: pytest.Captu
     assert picture.stat().st_size > 1000
 
 
+def test_differences_are_those_of_known_cells(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blank, no_city = (RNG.random((2, 160)) < [[0.3], [0.2]]) & ((AGE > 45.0) | DRUG)
+    frame = pd.DataFrame({"pressure": np.where(blank, np.nan, PRESSURE), "age": AGE, "drug": DRUG.astype(int)})
+    frame.assign(city=np.where(no_city, None, CITY)).to_csv(table, index=False)
+    words = ("--by", "drug", "--groups", "1,0", "--given", "age", "--missing", "category", "--resamples", 99)
+    code, output = run(capsys, table, *words, "--json", table.with_suffix(".json"))
+    assert code == 0, output
+    rows = {row["of"]: row for row in json.loads(table.with_suffix(".json").read_text())["differences"]}
+    assert {*rows} == {"pressure", "city=Oslo", "city=Rome", "city is missing"}
+    for name, cells, known in (("pressure", PRESSURE, ~blank), ("city=Rome", (CITY == "Rome") * 1.0, ~no_city)):
+        one, two = DRUG & known, ~DRUG & known
+        alone = km.mmd_test(cells[one], cells[two], given=(AGE[one], AGE[two]), n_resamples=9, rng=0)
+        assert rows[name]["difference"] == pytest.approx(cells[one].mean() - cells[two].mean())
+        assert rows[name]["adjusted_difference"] == pytest.approx(alone.differences[0].adjusted, rel=1e-6)
+    shares = no_city[DRUG].mean() - no_city[~DRUG].mean()
+    assert rows["city is missing"]["difference"] == pytest.approx(shares)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -87,5 +105,24 @@ def test_what_has_no_answer_is_refused_in_a_line(
     table: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, output = run(capsys, table, *([] if "--by" in words else ["--by", "drug"]), *words)
+    assert code == 2
+    assert message in output
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("age", "of the rows where 'sparse' is known: the table has 9 rows"),
+        ("age,rare", "the stratum rare='yes' has 4 rows"),
+    ],
+)
+def test_rows_that_are_too_few_are_named(
+    table: Path, given: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = np.arange(160)
+    frame = pd.DataFrame({"age": AGE, "drug": DRUG.astype(int), "rare": np.where(rows < 4, "yes", "no")})
+    frame.assign(sparse=np.where(rows < 9, PRESSURE, np.nan)).to_csv(table, index=False)
+    words = ("--by", "drug", "--groups", "1,0", "--given", given, "--missing", "category", "--resamples", 9)
+    code, output = run(capsys, table, *words)
     assert code == 2
     assert message in output

@@ -24,6 +24,7 @@ EFFECT = AGE**2 + 0.3 * RNG.normal(size=120) + 2.0 * (CITY == "Oslo")
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "table.csv"
     frame = pd.DataFrame({"dose": DOSE, "effect": EFFECT, "age": AGE, "city": CITY, "same": 1.0})
+    frame["rare"] = np.where(np.arange(120) < 4, "yes", "no")
     frame.assign(blank=np.where(AGE > 1.0, np.nan, AGE)).to_csv(path, index=False)
     return path
 
@@ -76,6 +77,8 @@ def test_rows_with_blank_cells_are_dropped_where_that_is_said(table: Path, capsy
         (["--x", "same", "--y", "effect", "--given", "age"], "all columns of x are constant"),
         (["--x", "dose", "--y", "effect", "--given", "same"], "all columns of given are constant"),
         (["--x", "dose", "--y", "effect", "--given", "sage"], "no column 'sage'"),
+        (["--x", "dose", "--y", "effect", "--given", "age,rare"], "the stratum rare='yes' has 4 rows"),
+        (["--x", "dose", "--y", "effect", "--given", "age,rare"], "merge strata: --max-categories 5"),
         (["--x", "dose", "--y", "effect", "--given", "age", "--strata", "city"], "leave --strata out"),
         (["--x", "dose", "--y", "effect", "--given", "age", "--estimator", "kme"], "leave --estimator out"),
         (["--x", "dose", "--y", "effect", "--given", "blank", "--missing", "noise"], "does not go with given"),

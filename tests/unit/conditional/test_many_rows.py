@@ -259,6 +259,9 @@ def test_several_outcomes_and_categories() -> None:
     assert two.predict(X[:3]).shape == (3, 2)
     assert two.quantiles(X[:3], [0.1, 0.5, 0.9]).shape == (3, 3, 2)
     assert two.sample(X[:3], 4, random_state=0).shape == (3, 4, 2)
+    outcomes = np.column_stack([y, X[:, 1] + y])
+    drawn = km.ConditionalMean(about_mean=False).fit(X, outcomes).sample(X[:3], 50, random_state=0).reshape(-1, 2)
+    assert (drawn[:, None] == outcomes).all(axis=2).any(axis=1).all()  # not means of units
     np.testing.assert_allclose(two.probabilities(X[:3]).sum(axis=1), 1.0)
     kinds = km.ConditionalMean(about_mean=False).fit(X, np.where(y > 0.5, 0.1, 0.7))
     assert sorted(kinds.points_.ravel()) == [0.1, 0.7]

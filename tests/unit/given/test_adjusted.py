@@ -173,7 +173,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "clusters": ({"design": km.Design(clusters=STRATA)}, "strata only"),
     "pairs": ({"design": km.Design(paired=True)}, "strata only"),
     "few rows": ({"X": X[:5], "Y": Y[:5], "given": (ZX[:5], ZY[:5])}, "at least 20"),
-    "small strata": ({"design": km.Design(strata=(np.arange(40) % 9, np.arange(40) % 9))}, "at least 20"),
+    "small strata": ({"design": km.Design(strata=(np.arange(40) % 9, np.arange(40) % 9))}, "the stratum 0 has 10 rows"),
 }
 
 

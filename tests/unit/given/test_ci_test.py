@@ -203,6 +203,26 @@ def test_the_result_says_what_holds() -> None:
     assert {*result.to_dict()["members"]} == {one.name for one in result.members}
 
 
+def test_what_is_left_has_a_direction_and_a_size() -> None:
+    rng = np.random.default_rng(4)
+    z, u, v, other = rng.normal(size=(4, 400))
+    frame = pd.DataFrame({"other": other, "x": np.sin(z) + u})
+    y = pd.DataFrame({"y": z**2 - 0.75 * u + v})
+    result = ci_test(frame, y, z, rng=0, n_resamples=9)
+    assert result.left is not None
+    assert result.left.shape == (2, 1)
+    assert result.left[1, 0] == pytest.approx(-0.6, abs=0.08)  # of u and -.75 u + v
+    assert abs(result.left[0, 0]) < 0.12
+    assert any(name == "correlation left" and text.endswith("x and y") for name, text in result.facts())
+    assert result.to_dict()["columns"] == [("other", "x"), ("y",)]
+    strata = np.arange(400) % 3
+    within = ci_test(frame["x"], y, strata=strata, rng=0, n_resamples=9)
+    means = [frame["x"].groupby(strata).transform("mean"), y["y"].groupby(strata).transform("mean")]
+    assert within.left is not None
+    expected = np.corrcoef(frame["x"] - means[0], y["y"] - means[1])[0, 1]
+    assert within.left[0, 0] == pytest.approx(expected)
+
+
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "NaN": ({"X": np.where(np.arange(N) == 3, np.nan, X)}, "NaN or infinite"),
     "infinite": ({"Z": np.full((N, 1), np.inf)}, "NaN or infinite"),
@@ -222,7 +242,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "one row a stratum": ({"Z": None, "strata": range(N)}, "one row"),
     "a blank stratum": ({"strata": [None] * N}, "no label in row 1"),
     "few labels": ({"strata": [1, 2]}, r"strata has shape \(2,\)"),
-    "small strata": ({"strata": np.arange(N) // 12}, "at least 20"),
+    "small strata": ({"strata": np.arange(N) // 12}, "the stratum 0 has 12 rows.*at least 20.*merge strata"),
     "no resamples": ({"n_resamples": 0}, "n_resamples"),
     "a size that is known": ({"Z": None, "strata": STRATA, "size_runs": 3}, "size_runs"),
     "huge": ({"X": 1e300 * X}, "another unit"),

@@ -39,13 +39,7 @@ _SHORT = f"a sample has fewer than {_FEW} effective rows: 95 % intervals then ho
 
 
 def adjusted_test(
-    X: Any,
-    Y: Any,
-    given: tuple[Any, Any] | None,
-    *,
-    design: AnyDesign,
-    n_resamples: int = 999,
-    rng: RngLike = None,
+    X: Any, Y: Any, given: Sequence[Any] | None, *, design: AnyDesign, n_resamples: int = 999, rng: RngLike = None
 ) -> AdjustedResult:
     """Test whether X and Y differ beyond what ``given`` and the strata explain; see :func:`kernelmean.mmd_test`.
 
@@ -62,7 +56,7 @@ def adjusted_test(
     order: IntArray
     with serial_blas:
         if known is None:  # means of strata, which no column smooths any further
-            members = members_of(stratum_numbers(strata, sum(sizes)))
+            members = members_of(stratum_numbers(strata, sum(sizes))[0])
             order, remove = np.arange(sum(sizes)), Smoother(members, ((),) * len(members))
             left = remove(label.values)
             _check_overlap(label.values - left.residuals, label.values)
@@ -77,13 +71,13 @@ def adjusted_test(
         return _with_differences(test, sizes, columns, order, left, remove)
 
 
-def _strata(design: AnyDesign, sizes: Sequence[int]) -> list[IntArray]:
+def _strata(design: AnyDesign, sizes: Sequence[int]) -> list[list[Any]]:
     """Return the strata of the rows of both samples, or raise for a design that says anything else."""
     more = (design.clusters, design.weights, design.series) if isinstance(design, Design) else (design,)
     if not isinstance(design, Design) or design.paired or any(part is not None for part in more):
         raise ValueError(f"given= goes with independent rows and their strata only; leave the rest of {design!r} out")
-    numbers = pooled_codes(design.strata, sizes, "strata")[0]
-    return [] if numbers is None else [numbers]
+    pooled_codes(design.strata, sizes, "strata")  # raises if they are not those of both samples
+    return [] if design.strata is None else [[label for part in design.strata for label in part]]
 
 
 def _known(samples: tuple[Any, Any], given: Any) -> dict[str, Any]:
@@ -115,12 +109,7 @@ def _difference(label: Array, columns: Array) -> tuple[Array, Array]:
 
 
 def _with_differences(
-    test: ConditionalResult,
-    sizes: tuple[int, int],
-    columns: Table,
-    order: IntArray,
-    left: Smoothed,
-    remove: Smoother,
+    test: ConditionalResult, sizes: tuple[int, int], columns: Table, order: IntArray, left: Smoothed, remove: Smoother
 ) -> AdjustedResult:
     """Return the result: differences of means and of kernel means, as they are and adjusted."""
     n, values, label = len(order), columns.values[order], left.residuals[:, 0]

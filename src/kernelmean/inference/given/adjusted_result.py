@@ -67,8 +67,7 @@ class AdjustedResult(Frozen, Result):
     Attributes
     ----------
     test : ConditionalResult
-        The test of the label of the sample and the columns, given what is known: what is exact or asymptotic, and how
-        well what is known predicts both.
+        The test of the label of the sample and the columns given what is known, and how well that predicts both.
     sizes : (int, int)
         The rows of X and of Y.
     differences : tuple of AdjustedDifference
@@ -132,7 +131,7 @@ class AdjustedResult(Frozen, Result):
         first, second, _ = self.names
         effective = [f"{rows:,.0f} of {size:,}" for rows, size in zip(self.effective_rows, self.sizes, strict=True)]
         return [
-            *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns")),
+            *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns", "correlation left")),
             ("overlap", f"{first} counts as {effective[0]} rows, {second} as {effective[1]}"),
             ("squared distance", f"{self.mmd2[0]:.3g}, adjusted {self.mmd2[1]:.3g} (MMD² of a Gaussian kernel)"),
         ]

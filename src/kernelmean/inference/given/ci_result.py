@@ -9,8 +9,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 from scipy.special import betaincinv
 
+from ...core.array import Array
 from ...core.frozen import Frozen
-from ...core.words import percent
+from ...core.words import percent, signed
 from ...report import pictures
 from ...report.description import Description
 from ...report.document import Bars
@@ -47,6 +48,8 @@ class ConditionalResult(Frozen, Result):
         The share of the variance of X and Y that Z predicts, by leave-one-out, mean over columns.
     members : tuple of MemberPvalue
         The combined statistics.
+    left : array of shape (columns of X, columns of Y)
+        The correlations of what Z leaves of the ``columns``: direction and size of what is linear.
     size : float or None
         The share of p ≤ .05 in ``size_runs`` tables like these without dependence.
     size_runs : int
@@ -66,6 +69,8 @@ class ConditionalResult(Frozen, Result):
     n_strata: int
     r2: tuple[float, float] | None
     members: tuple[MemberPvalue, ...] = ()
+    left: Array | None = None
+    columns: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     size: float | None = None
     size_runs: int = 0
     names: tuple[str, str, str] = ("X", "Y", "Z")
@@ -109,10 +114,13 @@ class ConditionalResult(Frozen, Result):
         if self.r2 is not None:
             shares = f"{percent(self.r2[0])} of the variance of {first}, {percent(self.r2[1])} of that of {second}"
             found.append((f"{known} predicts", shares))
-        if self.size is not None and self.size_interval is not None:
-            low, high = self.size_interval
+        if self.left is not None:
+            i, j = np.unravel_index(np.abs(self.left).argmax(), self.left.shape)
+            pair = f"{self.columns[0][i]} and {self.columns[1][j]}" if self.left.size > 1 else f"{first} and {second}"
+            found.append(("correlation left", f"{signed(float(self.left[i, j]), '+.2f')}, {pair}"))
+        if self.size is not None and (reach := self.size_interval):
             runs = f"{self.size_runs} tables like these without dependence"
-            found.append(("size", f"{self.size:.3g} at level .05 ({low:.3g} to {high:.3g}), {runs}"))
+            found.append(("size", f"{self.size:.3g} at level .05 ({reach[0]:.3g} to {reach[1]:.3g}), {runs}"))
         return found
 
     def describe(self) -> Description:
@@ -122,13 +130,12 @@ class ConditionalResult(Frozen, Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names, numbers and texts."""
         plain = ("statistic", "pvalue", "method", "exact", "n_strata", "size", "size_runs")
+        several = ("shape", "r2", "names", "columns", "notes")
         return {
             **{name: getattr(self, name) for name in plain},
             "verdict": self.verdict(),
-            "shape": list(self.shape),
-            "r2": None if self.r2 is None else list(self.r2),
-            "names": list(self.names),
-            "notes": list(self.notes),
+            **{name: None if value is None else list(value) for name in several for value in (getattr(self, name),)},
+            "left": None if self.left is None else self.left.tolist(),
             "members": {member.name: member.pvalue for member in self.members},
         }
 

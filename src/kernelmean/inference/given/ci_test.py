@@ -10,13 +10,14 @@ import numpy as np
 
 from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.labels import check_codes
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
 from ..samples import check_lengths, check_one_order_of_all
 from .ci_result import ConditionalResult
 from .products import SideResiduals, pvalue_of
-from .rows import KnownRows, coordinates, known_parts, stratum_numbers, within_strata
+from .rows import KnownRows, coordinates, known_parts, within_strata
 
 _USELESS = "without Z, write hsic_test(X, Y)"
 
@@ -92,7 +93,7 @@ def ci_test(
         raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
     (x, of_x), (y, of_y) = coordinates(X, "X"), coordinates(Y, "Y")
     check_lengths(len(x), len(y), 1)
-    given = [] if strata is None else [stratum_numbers(strata, len(x))]
+    given = [] if strata is None else [check_codes(strata, len(x), "strata")]
     z, labels, of_z = known_parts({} if Z is None else {"Z": Z}, {"X": len(x)}, given, _USELESS)
     notes = (*of_x, *of_y, *of_z)
     if z is None:

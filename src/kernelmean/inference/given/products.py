@@ -93,14 +93,9 @@ class SideResiduals(Frozen):
         whitened = smoothed.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
         lines = scaled(residuals)
         lines = lines @ np.linalg.eigh(lines.T @ lines)[1][:, ::-1][:, :_DIRECTIONS]  # leading principal components
-        freedom = np.full(lines.shape[1], means.freedom.min())
-        return cls(
-            residuals,
-            spread,
-            np.maximum(r2_of(left_out, Targets.of(targets)), 0.0),
-            ResidualColumns(lines, np.ones(lines.shape[1]), freedom),
-            ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom),
-        )
+        linear = ResidualColumns(lines, np.ones(lines.shape[1]), np.full(lines.shape[1], means.freedom.min()))
+        kernel = ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom)
+        return cls(residuals, spread, np.maximum(r2_of(left_out, Targets.of(targets)), 0.0), linear, kernel)
 
 
 def functions_of(Z: Array) -> ResidualColumns:

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ...conditional.smoothing import Smoother
+from ...conditional.smoothing import Smoother, scaled
 from ...core.array import Array, IntArray, RngLike
 from ...core.frozen import Frozen, sealed
-from ...core.labels import check_codes, codes
+from ...core.labels import check_codes, distinct
 from ...core.table import Table, as_table, named_frame
 from ...core.words import count, listed
 from ...tables.columns import Encoded, Encoding, encode
@@ -38,21 +38,23 @@ class KnownRows(Frozen):
     """The sorted rows of every stratum."""
     called: tuple[str, str, str]
     """What errors call X, Y and Z."""
+    columns: tuple[tuple[str, ...], tuple[str, ...]]
+    """Those of X and Y."""
 
     @classmethod
     def of(cls, X: Table, Y: Table, Z: Table, strata: Sequence[Any] | None, names: Sequence[str] = "XYZ") -> KnownRows:
         """Sort rows, after a look whether regressions on Z are possible."""
-        labels = stratum_numbers(strata, len(X))
+        labels, called = stratum_numbers(strata, len(X))
         order = np.lexsort(np.hstack([table.values for table in (Z, Y, X)]).T[::-1])
         x, y, z = (table.values[order] for table in (X, Y, Z))
         members = members_of(labels[order])
-        for rows in members:
-            _check_rows(z[rows], len(members) > 1)
+        for rows, stratum in zip(members, called, strict=True):
+            _check_rows(len(rows), z.shape[1], stratum if len(members) > 1 else "")
         first, second, known = (
             f"{name} ({listed(table.names)})" if table.named else name
             for name, table in zip(names, (X, Y, Z), strict=True)
         )
-        return cls(x, y, z, order, members, (first, second, known))
+        return cls(x, y, z, order, members, (first, second, known), (X.names, Y.names))
 
     def sides(self, smoother: Smoother) -> tuple[SideResiduals, SideResiduals]:
         """Return what Z leaves of X and Y."""
@@ -70,31 +72,28 @@ class KnownRows(Frozen):
     def test(self, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
         """Return the asymptotic test of what Z leaves of both sides."""
         statistic, pvalue, members = pvalue_of(sides, self.z, n_resamples, rng)
-        return ConditionalResult(
-            statistic,
-            pvalue,
-            "Conditional independence given Z, residual products with random signs, asymptotic",
-            False,
-            (len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]),
-            len(self.strata),
-            (float(sides[0].r2.mean()), float(sides[1].r2.mean())),
-            members,
-            notes=("the p-value holds where the errors of both regressions on what is given are small together",),
-        )
+        method = "Conditional independence given Z, residual products with random signs, asymptotic"
+        sizes = len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]
+        r2 = float(sides[0].r2.mean()), float(sides[1].r2.mean())
+        left = scaled(sides[0].residuals).T @ scaled(sides[1].residuals) / sizes[0]
+        note = "the p-value holds where the errors of both regressions on what is given are small together"
+        parts = len(self.strata), r2, members, left, self.columns
+        return ConditionalResult(statistic, pvalue, method, False, sizes, *parts, notes=(note,))
 
 
 def within_strata(X: Table, Y: Table, strata: Sequence[Any], n_resamples: int, rng: RngLike) -> ConditionalResult:
     """Return the exact test: permutations within strata."""
-    labels = stratum_numbers(strata, len(X))
+    labels, _ = stratum_numbers(strata, len(X))
     if np.bincount(labels).max() < 2:
         raise ValueError("every stratum has one row, so no rows can change partners; pass coarser strata, or Z")
     result = hsic_test(X, Y, design=Design(strata=labels.tolist()), n_resamples=n_resamples, rng=rng)
     method = "Conditional independence given strata, exact permutations within strata"
     sizes = (len(X), len(X.names), len(Y.names), 0)
-    names = "X", "Y", "the stratum"
-    return ConditionalResult(
-        result.statistic, result.pvalue, method, True, sizes, int(labels.max()) + 1, None, names=names
-    )
+    n_strata, names = int(labels.max()) + 1, ("X", "Y", "the stratum")
+    remove = Smoother(members_of(labels), ((),) * n_strata)
+    left = scaled(remove(X.values).residuals).T @ scaled(remove(Y.values).residuals) / len(X)
+    columns, (statistic, pvalue) = (X.names, Y.names), result
+    return ConditionalResult(statistic, pvalue, method, True, sizes, n_strata, None, (), left, columns, names=names)
 
 
 def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
@@ -108,9 +107,10 @@ def varying_columns(data: Any, name: str, instead: str = _NOTHING) -> Table:
     return table
 
 
-def stratum_numbers(strata: Sequence[Any] | None, n: int) -> IntArray:
-    """Return the numbers of strata, all 0 without any."""
-    return np.zeros(n, dtype=int) if strata is None else codes(check_codes(strata, n, "strata"), "strata")[0]
+def stratum_numbers(strata: Sequence[Any] | None, n: int) -> tuple[IntArray, list[str]]:
+    """Return the numbers of strata, all 0 without any, and what the strata are called."""
+    known, numbers = distinct(np.zeros(n) if strata is None else check_codes(strata, n, "strata"), "strata")
+    return numbers, list(map(str, known))
 
 
 def members_of(labels: IntArray) -> tuple[IntArray, ...]:
@@ -118,11 +118,12 @@ def members_of(labels: IntArray) -> tuple[IntArray, ...]:
     return tuple(np.flatnonzero(labels == label) for label in range(labels.max() + 1))
 
 
-def _check_rows(Z: Array, stratified: bool) -> None:
-    n, d = Z.shape
-    where = "a stratum" if stratified else "the table"
+def _check_rows(n: int, d: int, stratum: str) -> None:
+    where = f"the stratum {stratum}" if stratum else "the table"
     if n < _FEWEST:
-        raise ValueError(f"{where} has {count(n, 'row')}, a regression on Z needs at least {_FEWEST}; pass more rows")
+        merge = "leave it out, or merge strata: max_categories=5 of dependence and compare makes rare categories one"
+        needed = f"a regression on Z needs at least {_FEWEST}; {merge if stratum else 'pass more rows'}"
+        raise ValueError(f"{where} has {count(n, 'row')}, {needed}")
     if d > n / 2:
         raise ValueError(f"Z has {count(d, 'column')} and {where} {count(n, 'row')}; pass at most {n // 2} columns")
 
@@ -136,12 +137,11 @@ def coordinates(data: Any, name: str) -> tuple[Table, tuple[str, ...]]:
 
 
 def known_parts(
-    tables: Mapping[str, Any], of: Mapping[str, int], labels: Sequence[IntArray], useless: str
-) -> tuple[Table | None, list[int] | None, tuple[str, ...]]:
+    tables: Mapping[str, Any], of: Mapping[str, int], labels: Sequence[Sequence[Any]], useless: str
+) -> tuple[Table | None, list[Any] | None, tuple[str, ...]]:
     """Return the known numbers, the strata, in which known categories are crossed with labels, and notes.
 
-    One table is known of all rows, or one of each of two samples; ``of`` names what their rows are those of, and how
-    many these are.
+    One table is known of all rows, or one of each of two samples; ``of`` has the rows of what is tested, by name.
     """
     names, rows = tuple(tables), tuple(tables.values())
     if not names:
@@ -159,7 +159,7 @@ def known_parts(
     if encoded is None:
         return varying_columns(pooled(parts), called, useless), joined(labels), ()
     discrete, numbers = strata_and_numbers(encoded, encoded.names)
-    labels = [*labels, np.concatenate(crossed(encoded, discrete))] if discrete else labels
+    labels = [*labels, [label for own in crossed(encoded, discrete) for label in own]] if discrete else labels
     known = pooled(tables_of(encoded, numbers)) if numbers else None
     return known, joined(labels), encoded.notes(f" in {called}" if len(names) == 1 else "")
 
@@ -182,22 +182,19 @@ def strata_and_numbers(encoded: Encoded, given: Iterable[str]) -> tuple[list[str
     return [name for name in varying if name in categories], [name for name in varying if name not in categories]
 
 
-def crossed(encoded: Encoded, names: Iterable[str]) -> tuple[list[int], ...]:
-    """Return the number of the combination of categories that every row of every table has."""
-    tables = encoded.coordinates(names)
-    numbers, ends = _crossed(np.concatenate(tables)), np.cumsum([len(table) for table in tables])
-    return tuple(numbers[end - len(table) : end] for end, table in zip(ends, tables, strict=True))
+def crossed(encoded: Encoded, names: Sequence[str]) -> tuple[list[str], ...]:
+    """Return what the stratum of every row of every table is called: by its categories, with quotes."""
+    codings = [coding for coding in encoded.codings if coding.name in names]
+    rows = (zip(*(coding.labels(frame) for coding in codings), strict=True) for frame in encoded.frames)
+    called = [coding.name for coding in codings]
+    return tuple([", ".join(map("{}={!r}".format, called, row)) for row in own] for own in rows)
 
 
-def joined(labels: Sequence[IntArray]) -> list[int] | None:
-    """Return the numbers of strata that several columns of labels make together, None for no column."""
-    return _crossed(np.stack(labels, axis=1)) if labels else None
-
-
-def _crossed(columns: Array | IntArray) -> list[int]:
-    """Return the number of every row among the different ones."""
-    numbers: list[int] = np.unique(columns, axis=0, return_inverse=True)[1].ravel().tolist()
-    return numbers
+def joined(labels: Sequence[Sequence[Any]]) -> list[Any] | None:
+    """Return the labels of strata that several columns of labels make together, None for no column."""
+    if len(labels) < 2:
+        return list(labels[0]) if labels else None
+    return [", ".join(map(repr, row)) for row in zip(*labels, strict=True)]
 
 
 def encoded_tables(tables: Sequence[Any], names: Sequence[str], useless: str) -> Encoded | None:

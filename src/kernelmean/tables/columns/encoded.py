@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import getitem
 from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array, IntArray
+from ...core.array import Array, BoolArray, IntArray
 from ...core.cached import cached_property
 from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
@@ -86,6 +87,12 @@ class Encoded(Frozen):
     def kernel(self, kernel: Gaussian) -> Kernel:
         """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
         return kernel if self.variances is None else NoisyRows(kernel)
+
+    def where(self, masks: Sequence[BoolArray]) -> Encoded:
+        """Return the same coordinates of some rows of every table."""
+        parts = [None if own is None else tuple(map(getitem, own, masks)) for own in (self.tables, self.variances)]
+        frames = tuple(frame.take(mask) for frame, mask in zip(self.frames, masks, strict=True))
+        return replace(self, tables=parts[0] or (), variances=parts[1], frames=frames)
 
     def called(self, names: Sequence[str]) -> Encoded:
         """Return the same with other names of the tables in notes."""

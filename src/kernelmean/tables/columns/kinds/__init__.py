@@ -1,5 +1,6 @@
 """What columns hold: one file a kind, imported here; every kind answers what ``base.py`` asks."""
 
+from .base import IS_MISSING as IS_MISSING
 from .base import KINDS as KINDS
 from .base import CellsSeen as CellsSeen
 from .base import Coding as Coding
