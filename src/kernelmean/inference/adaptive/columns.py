@@ -214,7 +214,7 @@ class Squares:
 
 @final
 @dataclass(frozen=True)
-class Moments:
+class Hermite:
     """s³ - 3s and s⁴ - 6s² + 3 of columns minus their means: skewness and long tails, without means and spreads.
 
     They are Hermite polynomials: of normal scores no two of s, s² - 1 and these are correlated.
@@ -298,7 +298,7 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "products": Products.of,
     "squares": Squares.of,
     "square axes": Squares.of,
-    "moment axes": Moments.of,
+    "moment axes": Hermite.of,
     "product axes": Products.of,
     "interactions": Interactions.of,
     "curve axes": lambda table: Bends(len(table)),
