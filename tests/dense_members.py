@@ -6,11 +6,12 @@ from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
+from numpy.polynomial import hermite_e
 from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 
 Array = np.ndarray[Any, Any]
-SINGLE = "axes", "square axes", "curve axes", "product axes", "interactions"
+SINGLE = "axes", "square axes", "moment axes", "curve axes", "product axes", "interactions"
 
 
 def spread_units(points: Array) -> Array:
@@ -57,9 +58,10 @@ def raw_view(points: Array, name: str) -> Array:
         "products": lambda: products,
         "product axes": lambda: products,
         "interactions": lambda: interactions - interactions.mean(0),
+        "moment axes": lambda: np.hstack([hermite_e.hermeval(scores, [0] * k + [1]) for k in (3, 4)]),
         "curve axes": lambda: np.hstack([np.cos(k * np.pi * ranks) for k in (2, 3, 4)]),
     }.get(name, lambda: data)()
-    return made - made.mean(0) if name.startswith("product") else made
+    return made - made.mean(0) if name.startswith(("product", "moment")) else made
 
 
 def viewed(points: Array, name: str) -> Array:

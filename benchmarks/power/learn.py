@@ -119,7 +119,7 @@ def run(question: Question, problems: int, trials: int) -> None:
         f"prior {first}": (question.draw(seed) for seed in range(first, first + BATCH))
         for first in range(0, problems, BATCH)
     }
-    jobs |= {f"case {name}": ((name, *draw(t)) for t in range(trials)) for name, draw in question.cases().items()}
+    jobs |= {f"case {name}": drawn(name, draw, trials) for name, draw in question.cases().items()}
     for name, job in jobs.items():
         file = folder / f"{name.replace('/', '-')}.npz"
         if not file.exists():
@@ -127,6 +127,12 @@ def run(question: Question, problems: int, trials: int) -> None:
             families, kept, sizes = zip(*parts, strict=True)
             np.savez(file, families=families, evidence=np.stack(kept), sizes=np.array(sizes))
             print(name, flush=True)
+
+
+def drawn(name: str, draw: Any, trials: int) -> Iterator[tuple[str, Array, Array]]:
+    """Yield the name of a case and its data sets."""
+    for trial in range(trials):
+        yield name, *draw(trial)
 
 
 def hats(question: Question, sizes: Array) -> Array:

@@ -356,7 +356,8 @@ def of_data(study: Study) -> list[str]:
         "",
         "Heaped and rounded values, many zeros, angles, limits of detection, a few odd rows, few rows beside many; and "
         "losses that the default had before its members were last chosen. Half of the cases took part in that "
-        "choice. The others, marked ◦, were written down before it, are of another making, and were run once. "
+        "choice. The others, marked ◦, were written down before it, are of another making, and no change was made for "
+        "them; they are run again whenever members change. "
         "`python benchmarks/power/run.py --data` runs them. A cell is blank if a method was not run.",
         "",
     ]

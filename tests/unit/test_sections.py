@@ -120,7 +120,7 @@ def test_sums_of_what_is_looked_up_are_those_of_the_columns(chosen):
     ]
     members = [own for own in members if dim > 1 or own.view not in ("axes", "square axes")]
     own = None if chosen is None else np.array(chosen)
-    views = Views.of(source, members, np.arange(200), np.arange(0, 500, 20), own)
+    views = Views.of(source, members, np.arange(200), np.arange(0, 500, 20), chosen=own)
     columns = Columns.of(source, views, [kernel for each in views.kernels.values() for kernel in each])
     starts = np.array([0, 1, 50, 390])
     found = columns.grouped(rows, starts)

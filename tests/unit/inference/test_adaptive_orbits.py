@@ -115,8 +115,9 @@ def test_rows_that_are_hard_to_add_up(kind):
 
 @pytest.fixture
 def few_landmarks(monkeypatch):
-    """Let three rows be the landmarks, and four decide on units."""
+    """Let three rows be the landmarks, four for the nearest rows and two for distances, and four decide on units."""
     monkeypatch.setattr(candidates_module, "_LANDMARKS", 3)
+    monkeypatch.setattr(candidates_module, "_OWN_LANDMARKS", {"nearest": 4, "radius": 2})
     monkeypatch.setattr(candidates_module, "UNIT_ROWS", 4)
 
 

@@ -169,7 +169,7 @@ def test_views():
     np.testing.assert_allclose(np.cov(white.T), np.eye(3), atol=0.02)
     np.testing.assert_array_equal(view(points, "scores"), view(np.exp(points / 1000), "scores"))
     of_one_column = {"data", "near", "nearest", "blocks", "scores", "ranks", "order", "radius", "spread", "squares"}
-    assert set(available(50, 1)) == of_one_column | {"curve axes"}
+    assert set(available(50, 1)) == of_one_column | {"moment axes", "curve axes"}
     assert available(25, 3) == tuple(name for name in VIEWS if name not in ("order", "product axes"))
     of_pairs = {dim: [name for name in available(5000, dim) if "product" in name] for dim in (1, 23, 24, 46)}
     assert of_pairs == {1: [], 23: ["products"], 24: ["product axes"], 46: []}

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import Array, IntArray
 from ...kernels import Kernel, Polynomial, TensorProduct
 from ..low_rank import Coordinates
 from ..null import Null
@@ -30,6 +30,9 @@ from .views import View, Views, ViewSource
 
 _LANDMARKS = 64
 """Features of a view: more do not find more (docs/adaptive.md), and the cost grows with their square."""
+_OWN_LANDMARKS = {"nearest": 128, "radius": 32}
+"""For two samples: a row far from all landmarks is lost to what looks at the nearest rows, and a single column needs
+fewer."""
 _LANDMARKS_OF_MANY_COLUMNS, _MANY_COLUMNS = 32, 10
 """From this many columns on, fewer features find as much, if there are more rows than landmarks."""
 UNIT_ROWS = 256
@@ -94,7 +97,7 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
     viewed = [rows.table(unit) for rows, unit in zip(hosts, units, strict=True)]
     members = present(adaptive.members, viewed, size)
     views = [
-        Views.of(rows, side, unit, rows.drawn(_landmarks(*rows.points.shape), rng))
+        Views.of(rows, side, unit, *_landmarks(rows, len(tables), rng))
         for rows, side, unit in zip(
             hosts, ([own.sides[k] for own in members] for k in range(len(tables))), units, strict=True
         )
@@ -109,9 +112,13 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
     return Candidates(members, kernels, columns, tuple(hosts), tuple(views))
 
 
-def _landmarks(n: int, dim: int) -> int:
-    """Return how many features views of a table have: all of them if the rows are no more than landmarks."""
-    return _LANDMARKS if n <= _LANDMARKS or dim < _MANY_COLUMNS else _LANDMARKS_OF_MANY_COLUMNS
+def _landmarks(rows: ViewSource, n_tables: int, rng: np.random.Generator) -> tuple[IntArray, dict[str, IntArray]]:
+    """Return the landmarks of views, all rows if there are no more of them; and those of views that have their own."""
+    n, dim = rows.points.shape
+    if dim >= _MANY_COLUMNS and n > _LANDMARKS:
+        return rows.drawn(_LANDMARKS_OF_MANY_COLUMNS, rng), {}
+    landmarks = rows.drawn(_LANDMARKS, rng)
+    return landmarks, {} if n_tables > 1 else {view: rows.drawn(many, rng) for view, many in _OWN_LANDMARKS.items()}
 
 
 # -- several variables -------------------------------------------------------------------------------------------------

@@ -214,6 +214,32 @@ class Squares:
 
 @final
 @dataclass(frozen=True)
+class Hermite:
+    """s³ - 3s and s⁴ - 6s² + 3 of columns minus their means: skewness and long tails, without means and spreads.
+
+    They are Hermite polynomials: of normal scores no two of s, s² - 1 and these are correlated.
+    """
+
+    means: Array
+
+    @classmethod
+    def of(cls, table: Array) -> Self:
+        """Fit the means to some rows."""
+        return cls(_third_and_fourth(table).mean(axis=0))
+
+    def __call__(self, table: Array) -> Array:
+        """Return the centered third polynomials of all columns, then the fourth."""
+        return _third_and_fourth(table) - like(self.means, table)
+
+
+def _third_and_fourth(table: Array) -> Array:
+    xp = namespace(table)
+    squares = xp.square(table)
+    return xp.concat([table * (squares - 3.0), squares * (squares - 6.0) + 3.0], axis=1)
+
+
+@final
+@dataclass(frozen=True)
 class Interactions:
     """s_i s_j u for every two columns i < j, with u the place of a row along the widest direction, minus their means.
 
@@ -272,6 +298,7 @@ TRANSFORMATIONS: dict[str, Callable[[Array], Callable[[Array], Array]]] = {
     "products": Products.of,
     "squares": Squares.of,
     "square axes": Squares.of,
+    "moment axes": Hermite.of,
     "product axes": Products.of,
     "interactions": Interactions.of,
     "curve axes": lambda table: Bends(len(table)),
@@ -290,6 +317,7 @@ DIRECT: dict[str, Callable[[int], int]] = {
     "order": lambda dim: dim,
     "axes": lambda dim: dim,
     "square axes": lambda dim: dim,
+    "moment axes": lambda dim: 2 * dim,
     "curve axes": lambda dim: len(_BENDS) * dim,
     "product axes": pairs_of_columns,
     "interactions": pairs_of_columns,

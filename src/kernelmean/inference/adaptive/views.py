@@ -66,31 +66,28 @@ class Views:
         members: Sequence[Member],
         rows: IntArray,
         landmarks: IntArray,
+        own_landmarks: Mapping[str, IntArray] | None = None,
         chosen: IntArray | None = None,
-        fewer: Mapping[str, IntArray] | None = None,
     ) -> Self:
         """Make the views of a table; the median distance, the unit of most views, is that of the given ``rows``.
 
-        Kernels on one view share its spectrum, with all their filters; ``landmarks`` are its features, or ``fewer`` of
-        some views. If columns are ``chosen``, members use only these.
+        Kernels on one view share its spectrum, with all their filters; ``landmarks`` are its features, except of views
+        that have their own. If columns are ``chosen``, members use only these.
         """
         alike: dict[str, dict[Kernel | None, list[Member]]] = {}
         for member in members:
             kernel = None if member.view in DIRECT else member.kernel
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
-        most = sum(_most(name, kernel, dim, len(landmarks)) for name, own in alike.items() for kernel in own)
+        marks = dict.fromkeys(alike, landmarks) | dict(own_landmarks or {})
+        most = sum(_most(name, kernel, dim, len(marks[name])) for name, own in alike.items() for kernel in own)
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
         for name, by_kernel in alike.items():
             view, table = View.fitted(name, points, rows, chosen)
             for kernel, own in by_kernel.items():
-                part = (
-                    _direct(table, own)
-                    if kernel is None
-                    else _filtered(table, kernel, own, (fewer or {}).get(name, landmarks))
-                )
+                part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, marks[name])
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
@@ -195,6 +192,7 @@ def available(n: int, dim: int) -> tuple[str, ...]:
         "interactions": 0 < pairs <= _MOST_INTERACTIONS,
         "axes": 1 < dim <= _MOST_AXES,
         "square axes": 1 < dim <= _MOST_AXES,
+        "moment axes": dim <= _MOST_AXES,
         "curve axes": dim <= _MOST_AXES,
     }
     return tuple(name for name in VIEWS if serves.get(name, True))
@@ -218,6 +216,7 @@ def view(points: Array, name: str) -> Array:
     squares       the squares of the scores less their means
     axes          the scores; every column is tested on its own and the largest statistic counts
     square axes   the squares of the scores, every column on its own
+    moment axes   s³ - 3s and s⁴ - 6s² + 3 of the scores s, every one of every column on its own
     curve axes    cos 2πu, cos 3πu and cos 4πu of the ranks, u from 0 to 1, every one of every column on its own
     product axes  the products of any two columns, every pair on its own
     interactions  the same times the place of a row along the widest direction of the scores

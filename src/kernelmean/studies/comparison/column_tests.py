@@ -105,7 +105,7 @@ def _of_numbers(source: ViewSource, members: Sequence[Member], chosen: IntArray)
     """Return what some members see of a column of numbers."""
     points = source.points[:, chosen]
     landmarks, fewer, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, FEWER, UNIT_ROWS))
-    return Views.of(source, members, units, landmarks, chosen, {AS_IT_IS: fewer} if len(members) > 1 else None)
+    return Views.of(source, members, units, landmarks, {AS_IT_IS: fewer} if len(members) > 1 else None, chosen)
 
 
 def _gaussian(points: Array, coding: Coding, bandwidth: Any) -> Kernel:
