@@ -7,6 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
+from scipy.special import ndtri
+from scipy.stats.qmc import Sobol
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -25,15 +27,16 @@ from ..kernels.any_kernel import as_kernel
 from ..kernels.base import Kernel, Stationary
 from ..noise.base import Noise
 from ..noise.dirac import Dirac
+from ..noise.normal import Normal
 from ..plan.plan import serial_blas
 from .candidates import Curves, GaussianFeatures, KernelFeatures, PlainColumns, Quadratic, Radial
 from .outcomes import OutcomeFeatures, best_fit, landmarks_of, noisy_quantiles, rising_steps
-from .ridge import Kind, RidgeFits, Ridges, moved_to, ridges_of
+from .ridge import Kind, RidgeFits, ridges_of
 from .rows import DealtRows, FitRows, ScaledColumns, rows_of
 from .stacking import Stack, best_stack, kinds_of, r2_of
 from .units import OutcomeUnits, in_cells
 
-_RANK_X, _CELLS, _FEW = 500, 2**23, 50
+_RANK_X, _CELLS, _FEW, _NOISES = 500, 2**23, 50, 64
 _SHORT = f"below {_FEW} rows intervals are too short: those of 90 % held .84 of outcomes with 40 rows, .6 with 8"
 _ESTIMATORS = ("kme", "mkme", "mmkme")
 
@@ -82,7 +85,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     r2_ : float
         One minus ``loocv_`` over that of the estimate that passes over x: how much x says about the distribution of Y.
     r2_mean_ : array of shape (q,)
-        The same of the columns of Y and their predicted means.
+        The same of the columns of Y and their predicted means. Strengths and weights are chosen on the same rows, so
+        both are optimistic for few rows: above 0, perhaps, where x says nothing.
     notes_ : tuple of str
         What stands for the kernels and for many rows, and where rows are too few for intervals.
     n_features_in_, feature_names_in_
@@ -102,7 +106,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     the weights of their rows, and their mean outcome; samples are outcomes of the rows drawn. Memory does not grow.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
-    non-negative, for quantiles and samples, by the nearest point of the simplex.
+    non-negative for all but ``weights`` and ``embedding``, see ``probabilities``.
 
     Examples
     --------
@@ -135,10 +139,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     notes_: tuple[str, ...] = field(init=False)
     stack_: Stack = field(init=False)
     mean_stack_: Stack = field(init=False)
-    ridges_: Ridges = field(init=False)
     scaling_: ScaledColumns = field(init=False)
     dealt_: DealtRows = field(init=False)
-    outcomes_: OutcomeUnits = field(init=False)
     units_: OutcomeUnits = field(init=False)
     about_mean_: bool = field(init=False)
     single_: bool = field(init=False)
@@ -196,10 +198,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         blocks = self._outcomes(rows, about=len(kept) > 1)
         singles = [(OutcomeUnits.single(each), ridges) for each in kept]
         units = in_cells(ridges, kept, blocks) if dealt.drawn else singles
-        choices = [
-            OutcomeFeatures(values, landmarks_of(self.kernel_, values, dealt), *own)
-            for values, own in zip(kept, units, strict=True)
-        ]
+        landmarks = [landmarks_of(self.kernel_, values, dealt) for values in kept]
+        choices = [OutcomeFeatures(own, marks, *unit) for own, marks, unit in zip(kept, landmarks, units, strict=True)]
         self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0)))
 
     def _outcomes(self, rows: FitRows, *, about: bool) -> Iterator[tuple[Array, Sequence[Array]]]:
@@ -213,10 +213,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         plain, dealt = choices[0], self.dealt_
         allowed = choices[1:] if self.about_mean is True else choices
         best, self.noise_, self.stack_, self.loocv_ = best_fit(dealt, allowed, noises)
-        self.outcomes_, self.units_, self.ridges_ = plain.units, best.units, plain.ridges
         without_x = (plain.with_noise(noise)[0] for noise in noises)
         constant = min(plain.loss(targets.constant_errors(), targets) for targets in without_x)
-        self.about_mean_, self.r2_ = best is not plain, 1.0 - self.loocv_ / constant
+        self.units_, self.about_mean_, self.r2_ = best.units, best is not plain, 1.0 - self.loocv_ / constant
         notes = [f"{plain.landmarks.summary} stand for the kernel of y"]
         if dealt.drawn:
             notes.append(
@@ -256,20 +255,27 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         return self.scaling_(as_host(validated(self, X, reset=False)))
 
     def weights(self, X: Any) -> Array:
-        """Return the weights of the outcomes of the fit at the rows of ``X``, shape (m, n).
+        """Return the weights of ``points_`` at the rows of ``X``, shape (m, n).
 
-        They sum to 1 and may be negative: the estimate is the best in the RKHS, not among distributions.
+        They sum to 1 and may be negative: the estimate is the best in the RKHS, not among distributions. With
+        ``about_mean_`` the points are what the predicted mean leaves of the outcomes: outcomes with these weights at
+        the row ``X[i]`` are ``model.predict(X)[i] + model.points_``.
         """
-        rows = self._scaled(X)
+        return self._weights(self._scaled(X))
+
+    def _weights(self, rows: Array) -> Array:
         with serial_blas:
             return self.stack_.smoother(rows, self.dealt_, self.units_.shares)
 
     def probabilities(self, X: Any) -> Array:
-        """Return non-negative weights that sum to 1, shape (m, n): those of samples and densities.
+        """Return non-negative weights of ``points_`` that sum to 1, shape (m, n): of samples, means and densities.
 
         Of one column of outcomes they are the steps of a distribution function; of several, the nearest of all weights.
         """
-        weights = self.weights(X)
+        return self._probabilities(self._scaled(X))
+
+    def _probabilities(self, rows: Array) -> Array:
+        weights = self._weights(rows)
         if self.points_.shape[1] > 1:
             return np.stack([on_capped_simplex(row, 1.0) for row in weights])
         order = np.argsort(self.points_[:, 0], kind="stable")
@@ -279,14 +285,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
 
     def embedding(self, x: Any) -> Embedding:
         """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
-        return self._embedded(x, self.weights)
+        return self._embedded(x, self._weights)
 
-    def _embedded(self, x: Any, weights: Callable[[Any], Array]) -> Embedding:
-        row = np.asarray(x)[None] if np.ndim(x) < 2 else x
+    def _embedded(self, x: Any, weights: Callable[[Array], Array]) -> Embedding:
+        row = self._scaled(np.asarray(x)[None] if np.ndim(x) < 2 else x)
         if len(row) != 1:
             raise ValueError(f"x has {count(len(row), 'row')}, and an embedding is that of one; pass X[[i]]")
-        points = self.points_ + self._shifts(self._scaled(row))
-        return embed(points, self.kernel_, weights=weights(row)[0], noise=self.noise_)
+        return embed(self.points_ + self._shifts(row), self.kernel_, weights=weights(row)[0], noise=self.noise_)
 
     def _shifts(self, rows: Array) -> Array:
         """Return what is added to the points at scaled rows, shape (m, q): the predicted means, or nothing."""
@@ -298,11 +303,15 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def predict(self, X: Any, f: Callable[[Array], Any] | None = None) -> Array:
         """Return the conditional means of outcomes, or of a function of them, at the rows of ``X``.
 
+        That of a function is over the distribution that ``sample`` draws from: probabilities and variances are not
+        negative. Without f it is a regression of its own, near the mean of this distribution.
+
         Parameters
         ----------
         X : array or data frame of shape (m, d)
         f : function, optional
-            Of the outcomes of the fit, in the shape they had, to an array of shape (n,) or (n, k).
+            Of any number of outcomes, in the shape that those of the fit had, to an array of shape (n,) or (n, k). With
+            ``about_mean_`` they are predicted means plus ``points_``, and may lie beyond all outcomes that occurred.
 
         Returns
         -------
@@ -312,16 +321,27 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if f is None:
             with serial_blas:
                 return self._shaped(self.mean_stack_.predict(rows))
-        units = self.outcomes_
-        values = np.asarray(f(self._shaped(np.array(units.points))), dtype=np.float64)
-        if values.ndim not in (1, 2) or len(values) != len(units.points):
-            raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
-        sources = as_host(check_points(values, "f(y)"))
-        targets = units.targets(sources[units.of_rows], sources)
-        with serial_blas:
-            ridges = moved_to(self.ridges_, self.dealt_, sources, targets.mean)
-            found = best_stack(ridges, self.dealt_, targets).predict(rows)
-        return found[:, 0] if values.ndim == 1 else found
+        deviations = self._noise_deviations()
+        gaps = (
+            deviations * ndtri(Sobol(len(deviations), seed=0).random(_NOISES)) if deviations.any() else deviations[None]
+        )
+        found, shifts = [], self._shifts(rows)
+        for block in slices(len(rows), max(1, _CELLS // (8 * len(self.points_) * len(gaps)))):
+            weights = self._probabilities(rows[block])
+            at, units = np.nonzero(weights)
+            outcomes = ((shifts[block][at] + self.points_[units])[:, None] + gaps).reshape(-1, gaps.shape[1])
+            values = np.asarray(f(self._shaped(outcomes)), dtype=np.float64)
+            if values.ndim not in (1, 2) or len(values) != len(outcomes):
+                raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
+            means = as_host(check_points(values, "f(y)")).reshape(len(at), len(gaps), -1).mean(axis=1)
+            sums = np.add.reduceat(weights[at, units, None] * means, np.flatnonzero(np.diff(at, prepend=-1)))
+            found.append(sums.reshape(-1, *values.shape[1:]))
+        return np.concatenate(found)
+
+    def _noise_deviations(self) -> Array:
+        """Return the deviations of the noise of the outcomes, shape (q,)."""
+        q = self.points_.shape[1]
+        return np.sqrt(self.noise_.variances(q)) if isinstance(self.noise_, Normal) else np.zeros(q)
 
     def _shaped(self, values: Array) -> Array:
         """Return values without their last axis where y had one axis."""
@@ -338,8 +358,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         rows, q = self._scaled(X), self.points_.shape[1]
         found = np.empty((len(rows), len(levels), q))
         for block in slices(len(rows), max(1, _CELLS // (len(self.points_) * len(levels)))):
-            with serial_blas:
-                weights = self.stack_.smoother(rows[block], self.dealt_, self.units_.shares)
+            weights = self._weights(rows[block])
             for column in range(q):
                 found[block, :, column] = self._quantiles(weights, column, levels)
         return self._shaped(found + self._shifts(rows)[:, None])
@@ -347,11 +366,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def _quantiles(self, weights: Array, column: int, levels: Array) -> Array:
         order = np.argsort(self.points_[:, column], kind="stable")
         values, steps = self.points_[order, column], rising_steps(weights[:, order])
-        deviation = 0.0
-        if not isinstance(self.noise_, Dirac):
-            covariance = self.noise_.matrices(self.points_.shape[1])  # type: ignore[attr-defined]
-            deviation = float(np.sqrt(covariance[..., column, column].max()))
-        if deviation:
+        if deviation := float(self._noise_deviations()[column]):
             return noisy_quantiles(values, steps, deviation, levels)
         middles = np.cumsum(steps, axis=1) - steps / 2.0
         return np.stack([np.interp(levels, m[w > 0], values[w > 0]) for m, w in zip(middles, steps, strict=True)])
@@ -364,14 +379,13 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> Array:
         """Draw outcomes given each row of ``X``, shape (m, n_samples), or (m, n_samples, q)."""
         check_integer(n_samples, "n_samples", 1)
-        weights = self.probabilities(X)
+        rows = self._scaled(X)
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-        drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in weights])
-        points = self.units_.drawn(drawn, rng) + self._shifts(self._scaled(X))[:, None]
-        points = points.reshape(-1, self.points_.shape[1])
-        return self._shaped(self.noise_.sample(points, rng).reshape(*drawn.shape, -1))
+        drawn = np.stack([rng.choice(len(w), n_samples, p=w / w.sum()) for w in self._probabilities(rows)])
+        points = self.units_.drawn(drawn, rng) + self._shifts(rows)[:, None]
+        return self._shaped(self.noise_.sample(points.reshape(drawn.size, -1), rng).reshape(points.shape))
 
     def density(self, x: Any, n_components: int = 5) -> KernelMeanMatching:
         """Return the Gaussian mixture whose kernel mean matches that of the outcomes given one row ``x``."""
-        matching = KernelMeanMatching(n_components, update="weights")
-        return matching.fit_embedding(self._embedded(x, self.probabilities))
+        embedding = self._embedded(x, self._probabilities)
+        return KernelMeanMatching(n_components, update="weights").fit_embedding(embedding)

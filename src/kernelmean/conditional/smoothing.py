@@ -8,7 +8,7 @@ some power. Each column takes the basis and the strength with the least generali
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -63,17 +63,13 @@ class Basis(Frozen):
         return cls(centered @ (axes / np.sqrt(values)), values / values[-1:].max(initial=1e-300))
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Smoothed(Frozen):
+class Smoothed(NamedTuple):
     """What a regression leaves."""
 
     residuals: Array
     """Shape (n, q)."""
     freedom: Array
     """Degrees of freedom that every column took, shape (q,)."""
-    left_out: Array | None = None
-    """The leave-one-out errors on request, shape (n, q)."""
 
 
 @final
@@ -91,17 +87,35 @@ class Smoother(Frozen):
         strata = strata or (np.arange(len(Z)),)
         return cls(strata, tuple(_bases(Z[rows]) for rows in strata))
 
-    def __call__(self, targets: Array, *, leave_out: bool = False) -> Smoothed:
-        """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own.
-
-        Leave-one-out errors, if they are asked for, are exact for these: residuals by 1 - leverage.
-        """
-        residuals, leverage, freedom = np.empty(targets.shape), np.zeros(targets.shape), np.zeros(targets.shape[1])
+    def __call__(self, targets: Array) -> Smoothed:
+        """Return what is left of targets, shape (n, q); every column has a basis and a strength of its own."""
+        residuals, freedom = np.empty(targets.shape), np.zeros(targets.shape[1])
         for rows, bases in zip(self.strata, self.bases, strict=True):
-            residuals[rows], taken, own = _smoothed(bases, targets[rows], leave_out)
-            freedom += taken
-            leverage[rows] = own
-        return Smoothed(residuals, freedom, residuals / np.maximum(1.0 - leverage, _LEAST) if leave_out else None)
+            centered, taken = targets[rows] - targets[rows].mean(axis=0), np.ones(targets.shape[1])
+            squares = np.einsum("nq,nq->q", centered, centered)
+            plain = squares * len(rows) / max(len(rows) - 1.0, 1.0) ** 2
+            fits = [_errors(basis, centered, squares) for basis in bases]
+            best, left = np.argmin([plain, *(errors.min(axis=0) for errors in fits)], axis=0), centered.copy()
+            for number, (basis, errors) in enumerate(zip(bases, fits, strict=True), start=1):
+                here = np.flatnonzero(best == number)
+                strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
+                shares = basis.values[:, None] / (basis.values[:, None] + strengths)
+                left[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
+                taken[here] += shares.sum(axis=0)
+            residuals[rows], freedom = left, freedom + taken
+        return Smoothed(residuals, freedom)
+
+    def r2(self, targets: Array) -> Array:
+        """Return one minus the smallest squared leave-one-out errors over those of the mean, at least 0, shape (q,).
+
+        Not those of what leaves the residuals: chosen for a small bias, that may predict rows apart from others badly.
+        """
+        squares = [
+            np.min([_left_out(basis, targets[rows] - targets[rows].mean(axis=0)) for basis in bases], axis=0)
+            for rows, bases in zip(self.strata, self.bases, strict=True)
+        ]
+        of_mean = targets.var(axis=0) * len(targets) * (len(targets) / (len(targets) - 1.0)) ** 2
+        return np.asarray(np.maximum(1.0 - np.sum(squares, axis=0) / of_mean, 0.0))
 
 
 def _bases(Z: Array) -> tuple[Basis, ...]:
@@ -120,26 +134,6 @@ def _bases(Z: Array) -> tuple[Basis, ...]:
     return tuple(Basis.of(each(rows)) for each in features)
 
 
-def _smoothed(bases: tuple[Basis, ...], targets: Array, leave_out: bool) -> tuple[Array, Array, Array]:
-    """Return what bases leave of targets, degrees of freedom, and the leverage of every row where it is asked for."""
-    n = len(targets)
-    centered = targets - targets.mean(axis=0)
-    squares = np.einsum("nq,nq->q", centered, centered)
-    plain = squares * n / max(n - 1.0, 1.0) ** 2
-    fits = [_errors(basis, centered, squares) for basis in bases]
-    best = np.argmin([plain, *(errors.min(axis=0) for errors in fits)], axis=0)
-    residuals, freedom, leverage = centered.copy(), np.ones(targets.shape[1]), np.full(targets.shape, 1.0 / n)
-    for number, (basis, errors) in enumerate(zip(bases, fits, strict=True), start=1):
-        here = np.flatnonzero(best == number)
-        strengths = STRENGTHS[errors[:, here].argmin(axis=0)] / _UNDERSMOOTHING
-        shares = basis.values[:, None] / (basis.values[:, None] + strengths)
-        residuals[:, here] -= basis.functions @ (shares * (basis.functions.T @ centered[:, here]))
-        freedom[here] += shares.sum(axis=0)
-        if leave_out and len(here):
-            leverage[:, here] += basis.functions**2 @ shares
-    return residuals, freedom, leverage
-
-
 def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
     """Return the generalized cross-validation errors of all strengths, shape (strengths, q)."""
     n = len(centered)
@@ -149,3 +143,14 @@ def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
     errors = np.maximum(left, 0.0) / n / (np.maximum(1.0 - freedom / n, 0.01) ** 2)[:, None]
     errors[freedom > _MOST_FREEDOM * n] = np.inf
     return np.asarray(errors)
+
+
+def _left_out(basis: Basis, centered: Array) -> Array:
+    """Return the smallest sums over all strengths of squared leave-one-out errors: residuals by 1 - leverage, (q,)."""
+    shares = basis.values[:, None] / (basis.values[:, None] + STRENGTHS)
+    kept = 1.0 - 1.0 / len(centered) - basis.functions**2 @ shares
+    found, coefficients = [], basis.functions.T @ centered
+    for share, own in zip(shares.T, kept.T, strict=True):
+        left = centered - basis.functions @ (share[:, None] * coefficients)
+        found.append(own**-2 @ left**2)
+    return np.asarray(np.min(found, axis=0))

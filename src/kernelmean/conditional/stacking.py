@@ -70,9 +70,9 @@ class Stack(Frozen):
 
     ridges: Ridges
     chosen: IntArray
-    """The numbers of the strengths, shape (ridges, q)."""
+    """The numbers of the strengths, of all targets, shape (ridges, 1)."""
     weights: Array
-    """Those of their kinds, shape (ridges + 1, q), the constant last."""
+    """Those of their kinds, shape (ridges + 1, 1), the constant last."""
     mean: Array
     """Of the targets, shape (q,)."""
     limits: Array
@@ -99,8 +99,8 @@ class Stack(Frozen):
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
         """Return how much units, with some shares of the rows, count in predictions at scaled rows, (rows, units).
 
-        For targets with common strengths and weights. Beyond the rows of the fit they are those at the limits of the
-        columns: weights that went on along lines would be those of no distribution.
+        Beyond the rows of the fit they are those at the limits of the columns: weights that went on along lines would
+        be those of no distribution.
         """
         within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
         for ridge, chosen, weights in self._used():
@@ -131,35 +131,26 @@ def leading_axes(targets: Array, shares: Array) -> Array:
     return np.asarray(np.sqrt(shares)[:, None] * axes[:, np.cumsum(values) > _LEFT_OUT * values.sum()])
 
 
-def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array | None = None) -> Stack:
-    """Return the best strengths and weights by leave-one-out errors, of at most 500 rows.
+def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array) -> Stack:
+    """Return the best strengths and weights by leave-one-out errors, of at most 500 rows, the same for all targets.
 
-    ``shares`` says how much every target counts, shape (q,), for targets with common strengths and weights, which are
-    chosen on leading axes of the targets; without it, each target has its own.
+    ``shares`` says how much every target counts, shape (q,). They are chosen on leading axes of the targets.
     """
-    some, q, mean, turned = dealt.order[:_CHOOSING], len(targets.mean), targets.mean, ridges
-    if shares is not None:
-        axes = leading_axes(targets.values, shares)
-        targets = Targets(targets.values @ axes, targets.sources @ axes, mean @ axes, targets.n_rows)
-        turned = tuple(replace(ridge, moments=ridge.moments @ axes) for ridge in ridges)
-    here, every = targets.at(some), np.arange(len(targets.mean))
+    some, axes = dealt.order[:_CHOOSING], leading_axes(targets.values, shares)
+    here = Targets(targets.values @ axes, targets.sources @ axes, targets.mean @ axes, targets.n_rows).at(some)
     names = list(dict.fromkeys(ridge.features.name for ridge in ridges))
-    chosen = np.empty((len(names), q), dtype=np.intp)
-    errors = np.empty((len(every), len(names) + 1, len(some)))
+    chosen, errors = np.empty((len(names), 1), dtype=np.intp), np.empty((axes.shape[1], len(names) + 1, len(some)))
     errors[:, -1] = here.constant_errors().T
     for kind, name in enumerate(names):
-        found = np.empty((len(some), len(EVERY), len(every)))
-        for ridge in turned:
+        found = np.empty((len(some), len(EVERY), axes.shape[1]))
+        for ridge in ridges:
             if ridge.features.name == name:
-                places = ridge.places(dealt.folds[some])
-                found[places] = ridge.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
-        losses = np.einsum("nsq,nsq->sq", found, found)
-        chosen[kind] = np.argmin(losses if shares is None else losses.sum(axis=1, keepdims=True), axis=0)
-        errors[:, kind] = found[:, chosen[kind, every], every].T
-    by_target = errors @ np.swapaxes(errors, 1, 2)
-    grams = by_target if shares is None else by_target.sum(axis=0, keepdims=True)
-    weights = lightest_mixtures(grams)
-    loss = float(np.einsum("kq,qkl,lq->", weights, grams, weights)) / len(some)
+                places, turned = ridge.places(dealt.folds[some]), replace(ridge, moments=ridge.moments @ axes)
+                found[places] = turned.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
+        chosen[kind] = best = np.einsum("nsq,nsq->sq", found, found).sum(axis=1).argmin()
+        errors[:, kind] = found[:, best].T
+    gram = (errors @ np.swapaxes(errors, 1, 2)).sum(axis=0)
+    weights = lightest_mixtures(gram[None])
+    loss = float(weights[:, 0] @ gram @ weights[:, 0]) / len(some)
     kinds = [names.index(ridge.features.name) for ridge in ridges]
-    weights = np.repeat(weights, q // weights.shape[1], axis=1)[[*kinds, -1]]
-    return Stack(ridges, chosen[kinds], weights, mean, dealt.limits, loss)
+    return Stack(ridges, chosen[kinds], weights[[*kinds, -1]], targets.mean, dealt.limits, loss)

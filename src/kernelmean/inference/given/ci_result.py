@@ -45,7 +45,8 @@ class ConditionalResult(Frozen, Result):
         Rows, and columns of X, Y and Z that vary.
     n_strata : int
     r2 : (float, float) or None
-        The share of the variance of X and Y that Z predicts, by leave-one-out, mean over columns.
+        The share of the variance of X and Y that the best regression on Z predicts, by leave-one-out, mean over
+        columns. A column that strata predict worse than the mean of all rows does counts as 0.
     members : tuple of MemberPvalue
         The combined statistics.
     left : array of shape (columns of X, columns of Y)

@@ -105,14 +105,12 @@ def ci_test(
     with serial_blas:
         smoother = Smoother.of(rows.z, rows.strata)
         sides = rows.sides(smoother)
-        result = rows.test(sides, n_resamples, draws)
+        result = rows.test(smoother, sides, n_resamples, draws)
         result = replace(result, notes=(*notes, *result.notes))
         hits = 0
         for one in generator.spawn(size_runs):
-            redrawn = [
-                _redrawn(columns, side, rows.strata, one) for columns, side in zip((rows.x, rows.y), sides, strict=True)
-            ]
-            simulated = [SideResiduals.of(columns, smoother) for columns in redrawn]
+            pairs = zip((rows.x, rows.y), sides, strict=True)
+            simulated = [SideResiduals.of(_redrawn(*pair, rows.strata, one), smoother) for pair in pairs]
             hits += pvalue_of(simulated, rows.z, n_resamples, one)[1] <= LEVEL
     return replace(result, size=hits / size_runs, size_runs=size_runs) if size_runs else result
 

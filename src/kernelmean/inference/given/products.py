@@ -16,9 +16,7 @@ from typing import final
 
 import numpy as np
 
-from ...conditional.rows import Targets
 from ...conditional.smoothing import Basis, Smoother, gaussian_features, scaled, typical_distance
-from ...conditional.stacking import r2_of
 from ...core.array import Array, slices
 from ...core.frozen import Frozen
 from ..adaptive.many_kernels import harmonic
@@ -69,8 +67,6 @@ class SideResiduals(Frozen):
     """Of the scaled columns, shape (n, d)."""
     spread: Array
     """Their fitted deviations, shape (n, d)."""
-    r2: Array
-    """The share of the variance of every column that Z predicts, by leave-one-out errors, shape (d,)."""
     linear: ResidualColumns
     kernel: ResidualColumns
 
@@ -78,8 +74,7 @@ class SideResiduals(Frozen):
     def of(cls, columns: Array, smoother: Smoother) -> SideResiduals:
         """Return residuals of columns, and of a Gaussian kernel's features of these residuals."""
         targets = scaled(columns)
-        means = smoother(targets, leave_out=True)
-        residuals, left_out = means.residuals, np.asarray(means.left_out)
+        residuals, freedom = smoother(targets)
         left = (residuals**2).mean(axis=0) > NOTHING_LEFT
         if left.any():  # what is left of a column that Z determines is the error of its regression, at any scale
             residuals = residuals * left
@@ -93,9 +88,9 @@ class SideResiduals(Frozen):
         whitened = smoothed.residuals / np.sqrt(squares + _RIDGE * squares.max(initial=0.0))
         lines = scaled(residuals)
         lines = lines @ np.linalg.eigh(lines.T @ lines)[1][:, ::-1][:, :_DIRECTIONS]  # leading principal components
-        linear = ResidualColumns(lines, np.ones(lines.shape[1]), np.full(lines.shape[1], means.freedom.min()))
+        linear = ResidualColumns(lines, np.ones(lines.shape[1]), np.full(lines.shape[1], freedom.min()))
         kernel = ResidualColumns(whitened, basis.values[::-1][:_FEATURES], smoothed.freedom)
-        return cls(residuals, spread, np.maximum(r2_of(left_out, Targets.of(targets)), 0.0), linear, kernel)
+        return cls(residuals, spread, linear, kernel)
 
 
 def functions_of(Z: Array) -> ResidualColumns:

@@ -22,6 +22,7 @@ from .ci_result import ConditionalResult
 from .products import NOTHING_LEFT, SideResiduals, pvalue_of
 
 _NOTHING, _FEWEST = "there is nothing to test", 20
+Sides = tuple[SideResiduals, SideResiduals]
 
 
 @final
@@ -56,25 +57,22 @@ class KnownRows(Frozen):
         )
         return cls(x, y, z, order, members, (first, second, known), (X.names, Y.names))
 
-    def sides(self, smoother: Smoother) -> tuple[SideResiduals, SideResiduals]:
+    def sides(self, smoother: Smoother) -> Sides:
         """Return what Z leaves of X and Y."""
         x, y = (SideResiduals.of(side, smoother) for side in (self.x, self.y))
         for name, side in zip(self.called, (x, y), strict=False):
             if not (side.residuals**2).mean(axis=0).max() > NOTHING_LEFT:
                 known = self.called[2]
                 known = f"{known} determines" if len(self.strata) == 1 else f"{known} and the strata determine"
-                raise ValueError(
-                    f"{known} {name}: regressions leave less than a millionth of the variance to test; leave one of "
-                    "both out"
-                )
+                raise ValueError(f"{known} {name}: under a millionth of its variance is left; leave one of both out")
         return x, y
 
-    def test(self, sides: Sequence[SideResiduals], n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
-        """Return the asymptotic test of what Z leaves of both sides."""
+    def test(self, smoother: Smoother, sides: Sides, n_resamples: int, rng: np.random.Generator) -> ConditionalResult:
+        """Return the asymptotic test of what a smoother on Z leaves of both sides."""
         statistic, pvalue, members = pvalue_of(sides, self.z, n_resamples, rng)
         method = "Conditional independence given Z, residual products with random signs, asymptotic"
         sizes = len(self.x), self.x.shape[1], self.y.shape[1], self.z.shape[1]
-        r2 = float(sides[0].r2.mean()), float(sides[1].r2.mean())
+        r2 = float(smoother.r2(scaled(self.x)).mean()), float(smoother.r2(scaled(self.y)).mean())
         left = scaled(sides[0].residuals).T @ scaled(sides[1].residuals) / sizes[0]
         note = "the p-value holds where the errors of both regressions on what is given are small together"
         parts = len(self.strata), r2, members, left, self.columns
