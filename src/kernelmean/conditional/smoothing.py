@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from ..core.array import Array, IntArray
+from ..core.array import Array, IntArray, slices
 from ..core.frozen import Frozen
 from ..kernels.bandwidth import median_bandwidth
 from .candidates import GaussianFeatures, PlainColumns, Quadratic, RegressionFeatures, curves, surfaces
@@ -22,7 +22,7 @@ STRENGTHS = 10.0 ** np.arange(-6.5, 2.1, 0.5)
 _UNDERSMOOTHING, _MOST_FREEDOM = 3.0, 0.6
 _WIDTHS, _WIDTHS_OF_ONE, _CURVES = (2.0, 1.0, 0.5), (1.5, 0.7, 0.3), (1.0, 0.35)
 """Widths of Gaussian kernels in median distances, for several columns and for one; of curves, in deviations."""
-_MOST_RADIAL, _MOST_CURVE, _MOST_FUNCTIONS, _MEDIAN_OF, _DRAWN, _LEAST = 50, 25, 100, 150, 300, 1e-9
+_MOST_RADIAL, _MOST_CURVE, _MOST_FUNCTIONS, _MEDIAN_OF, _DRAWN, _LEAST, _ROWS = 50, 25, 100, 150, 300, 1e-9, 2048
 
 
 def scaled(columns: Array) -> Array:
@@ -147,10 +147,12 @@ def _errors(basis: Basis, centered: Array, squares: Array) -> Array:
 
 def _left_out(basis: Basis, centered: Array) -> Array:
     """Return the smallest sums over all strengths of squared leave-one-out errors: residuals by 1 - leverage, (q,)."""
-    shares = basis.values[:, None] / (basis.values[:, None] + STRENGTHS)
-    kept = 1.0 - 1.0 / len(centered) - basis.functions**2 @ shares
-    found, coefficients = [], basis.functions.T @ centered
-    for share, own in zip(shares.T, kept.T, strict=True):
-        left = centered - basis.functions @ (share[:, None] * coefficients)
-        found.append(own**-2 @ left**2)
-    return np.asarray(np.min(found, axis=0))
+    (n, q), shares = centered.shape, basis.values[:, None] / (basis.values[:, None] + STRENGTHS)
+    fits = (shares[:, :, None] * (basis.functions.T @ centered)[:, None]).reshape(len(shares), -1)
+    found = np.zeros((len(STRENGTHS), q))
+    for rows in slices(n, _ROWS):
+        functions = basis.functions[rows]
+        left = centered[rows, None] - (functions @ fits).reshape(len(functions), -1, q)
+        kept = 1.0 - 1.0 / n - functions**2 @ shares
+        found += np.einsum("ns,nsq->sq", kept**-2, left**2)
+    return np.asarray(found.min(axis=0))
