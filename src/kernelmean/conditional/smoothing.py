@@ -153,6 +153,5 @@ def _left_out(basis: Basis, centered: Array) -> Array:
     for rows in slices(n, _ROWS):
         functions = basis.functions[rows]
         left = centered[rows, None] - (functions @ fits).reshape(len(functions), -1, q)
-        kept = 1.0 - 1.0 / n - functions**2 @ shares
-        found += np.einsum("ns,nsq->sq", kept**-2, left**2)
+        found += np.einsum("ns,nsq->sq", (1.0 - 1.0 / n - functions**2 @ shares) ** -2.0, left**2)
     return np.asarray(found.min(axis=0))
