@@ -77,7 +77,7 @@ def facts_on_columns(result: Compared) -> list[tuple[str, str]]:
     dates = [column.name for column in differing(result) if column.type.dated]
     return [
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
-        *([("spread", "; ".join(spreads))] if spreads else []),
+        *([("spread", f"changed more than the mean in {'; '.join(spreads)}")] if spreads else []),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
     ]
 
@@ -98,7 +98,10 @@ def differing(result: Compared) -> list[ColumnDifference]:
 
 
 def changed_spreads(result: Compared, first: int = 0) -> list[str]:
-    """Return in words how the spread of columns changed, of three at most, from the ``first`` that differs on."""
+    """Return in words how the spread of columns changed, from the ``first`` that differs on.
+
+    They are those in which it changed beyond chance, and more than the mean did; three at most.
+    """
     changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]]
     return [
         spread_in_words(result, column, own)
