@@ -127,7 +127,7 @@ def test_csv_and_parquet_and_the_library_give_one_answer(
     [
         (
             (),
-            "column 'age' is blank or NaN (9 such cells in this column of both tables; 7 in 'city'); write --missing drop",
+            "column 'age' is blank or NaN (9 such cells in this column of both tables; 7 in 'city'); write --missing",
         ),
         (("--missing", "noise"), "'city' is categorical; write a rule for each column"),
         (("--missing", "age=noise"), "column 'city' is blank"),
