@@ -126,7 +126,7 @@ def test_missing_cells_stop_unless_a_rule_is_named() -> None:
 
 
 def messy(**more: Any) -> km.studies.described.DescribedTable:
-    """Return what a table of 60 rows is taken for in which thousands may be decimals, with blank cells in two columns."""
+    """Return what a table of 60 rows is taken for; thousands may be decimals, and two columns have blank cells."""
     prices = [f"{1 + k % 19},{100 + k}" for k in range(N)]
     cells = {"id": [f"c{k:03d}" for k in range(N)], "income": prices, "score": np.arange(N) % 7 + 0.5, **more}
     given = pd.DataFrame(cells).astype({"income": object})
@@ -146,7 +146,7 @@ def test_a_column_that_has_two_readings_is_left_to_you(on_command_line: Callable
 
 def test_two_columns_with_the_same_choice_are_told_together() -> None:
     more = {"cost": [f"{1 + k % 19},{200 + k}" for k in range(N)]}
-    assert dict(messy(**more).describe().facts)["once you decide"].startswith("income, cost: read it with text=")
+    assert dict(messy(**more).describe().facts)["once you decide"].startswith("income, cost: read it with ")
 
 
 def test_blank_cells_are_counted_in_columns_that_are_kept() -> None:
