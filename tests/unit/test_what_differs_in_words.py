@@ -49,6 +49,13 @@ def test_pairs_are_described_as_two_tables_are() -> None:
     assert dict(result.facts())["spread"] == f"changed more than the mean in {said}"
 
 
+def test_of_many_changed_spreads_it_is_said_how_many_there_are() -> None:
+    old, new = (pd.DataFrame(np.random.default_rng(17).normal(0.0, s, (300, 5)), columns=list("abcde")) for s in (1, 3))
+    said = dict(km.compare(old, new, names=("old", "new"), n_resamples=199, rng=0).facts())["spread"]
+    assert said.count("standard deviation") == 3
+    assert said.endswith("; 2 more columns")
+
+
 def test_standard_deviations_are_weighted_as_the_means() -> None:
     rng = np.random.default_rng(16)
     old, new = ({"z": rng.normal(0.0, s, 300), "w": rng.integers(0, 3, 300)} for s in (1.0, 2.5))
