@@ -99,7 +99,7 @@ class DescribedTable(Shown):
 
     @property
     def blank_kept(self) -> list[str]:
-        """The columns whose missing cells would stop a comparison with its options, but for their rule."""
+        """The columns with missing cells without a rule that the options keep."""
         return [name for name in self.blank if name not in self._dropped]
 
     def options(self) -> str:

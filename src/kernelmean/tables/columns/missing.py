@@ -140,9 +140,7 @@ def _check_complete(frames: Sequence[Frame], found: Sequence[Mapping[str, Any]],
     frame, masks = next(((frame, masks) for frame, masks in zip(frames, found, strict=True) if masks), (None, {}))
     if frame is None:
         return
-    counts = Counter[str]()
-    for own in found:
-        counts.update({name: int(absent.sum()) for name, absent in own.items()})
+    counts = sum((Counter({name: int(mask.sum()) for name, mask in own.items()}) for own in found), Counter[str]())
     name, mask = next(iter(masks.items()))
     empty = [other for other, absent in masks.items() if absent.all()]
     if empty and len(frame) > 1:
@@ -201,7 +199,7 @@ def all_sifted(
     frames: Sequence[Frame], types: Mapping[str, ColumnKind], missing: Missing, *, drops: bool = True
 ) -> list[tuple[Frame, dict[str, int]]]:
     """Return the same of several tables; an error counts the missing cells of all of them."""
-    rules, sifted_frames = rules_for(missing, frames[0].names), []
+    rules, kept = rules_for(missing, frames[0].names), []
     found = [{name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()} for frame in frames]
     refused = [{name: mask for name, mask in masks.items() if rules[name] == "error"} for masks in found]
     _check_complete(frames, refused, missing, drops)
@@ -209,5 +207,5 @@ def all_sifted(
         _check_noise([name for name in masks if rules[name] == "noise"], types)
         dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
         used = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
-        sifted_frames.append((used, {name: int(mask.sum()) for name, mask in masks.items()}))
-    return sifted_frames
+        kept.append((used, {name: int(mask.sum()) for name, mask in masks.items()}))
+    return kept

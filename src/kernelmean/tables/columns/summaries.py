@@ -30,8 +30,7 @@ class CategoryShares:
 def most_changed(shares: Sequence[CategoryShares], one: int = 0, other: int = 1) -> CategoryShares:
     """Return the shares of the category that differs most between two tables, for its size.
 
-    The difference is in standard deviations of being in the category, at the mean of both shares; of two that differ
-    equally it is the rarer one.
+    That is in standard deviations, at the mean of both shares; of two that differ equally it is the rarer one.
 
     Examples
     --------
