@@ -125,6 +125,36 @@ def test_missing_cells_stop_unless_a_rule_is_named() -> None:
     assert (ruled.blank, ruled.options()) == ((), "")
 
 
+def messy(**more: Any) -> km.studies.described.DescribedTable:
+    """Return what a table of 60 rows is taken for; thousands may be decimals, and two columns have blank cells."""
+    prices = [f"{1 + k % 19},{100 + k}" for k in range(N)]
+    cells = {"id": [f"c{k:03d}" for k in range(N)], "income": prices, "score": np.arange(N) % 7 + 0.5, **more}
+    given = pd.DataFrame(cells).astype({"income": object})
+    given.loc[:8, "income"], given.loc[5:11, "score"] = None, np.nan
+    return describe_columns(to_frame(given, "t"), Encoding())
+
+
+def test_a_column_that_has_two_readings_is_left_to_you(on_command_line: Callable[[str], str]) -> None:
+    found = messy(day=CELLS["day"][0])
+    assert found.options() == "text=TextFormat(dates='dmy') drop=['id'] missing='category'"
+    facts = dict(found.describe().facts)
+    assert on_command_line(facts["once you decide"]) == "income: read it with --thousands , or --decimal ,"
+    assert found.to_dict()["undecided"] == {"income": facts["once you decide"].removeprefix("income: ")}
+    assert facts["blank cells"].startswith("12 rows of 60 have one")
+    assert "stop at id, income, day and at blank cells of score" in found.verdict()
+
+
+def test_two_columns_with_the_same_choice_are_told_together() -> None:
+    more = {"cost": [f"{1 + k % 19},{200 + k}" for k in range(N)]}
+    assert dict(messy(**more).describe().facts)["once you decide"].startswith("income, cost: read it with ")
+
+
+def test_blank_cells_are_counted_in_columns_that_are_kept() -> None:
+    more = {"code": [None, None, *(f"k{k}" for k in range(2, N))]}
+    facts = dict(messy(**more).describe().facts)
+    assert facts["blank cells"].startswith("12 rows of 60 have one in a column that is not dropped")
+
+
 def test_an_unknown_column_is_refused() -> None:
     with pytest.raises(ValueError, match="no column 'z'"):
         describe_columns(frame("age"), Encoding(categorical="z"))

@@ -85,6 +85,8 @@ def test_sampling_follows_the_mixture():
     np.testing.assert_array_equal(draws, mu.sample(20_000, rng=0))
     with pytest.raises(ValueError, match="negative"):
         km.embed(centers, KERNEL, weights=[1.0, -0.5]).sample(3)
+    with pytest.raises(ValueError, match="A difference of embeddings is no distribution: take one of them"):
+        (mu - km.embed(centers + 1.0, KERNEL)).sample(3)
 
 
 @pytest.mark.parametrize(

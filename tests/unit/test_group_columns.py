@@ -36,8 +36,18 @@ def test_groups_have_means_and_shares_of_the_category_that_differs_most() -> Non
     seconds = by["seen"].mean().astype("datetime64[ns]").astype("int64") / 1e9
     np.testing.assert_allclose(found["seen"].means, seconds, rtol=1e-12)
     city = found["city"]
-    assert city.category == "Oslo"  # the rarer of two has the larger change for its size
+    assert city.category == "Oslo"  # the rarer of two, which change equally
     np.testing.assert_allclose(city.means, (TABLE["city"] == "Oslo").groupby(GROUP).mean(), rtol=1e-12)
+
+
+def test_a_category_that_one_group_lacks_is_not_shown_where_another_changed_more() -> None:
+    origin = [*["USA"] * 35, *["Japan"] * 35, *["Europe"] * 30, *["USA"] * 50]
+    table = pd.DataFrame({"origin": origin, "cylinders": [4] * 100 + [8] * 50})
+    (column,) = km.compare_groups(table, "cylinders", n_resamples=99).columns
+    two = [table[table["cylinders"] == own][["origin"]] for own in (4, 8)]
+    (same,) = km.compare(*two, n_resamples=99).columns
+    assert column.category == same.category == "USA"
+    assert column.means == same.shown() == (0.35, 1.0)
 
 
 def test_means_are_in_the_terminal_on_the_page_and_in_frames() -> None:

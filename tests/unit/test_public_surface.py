@@ -85,6 +85,12 @@ def test_the_package_lists_public_names_only() -> None:
     others = {name for name in dir(km) if not name.startswith("_")} - {*km.__all__}
     assert not [name for name in others if not inspect.ismodule(getattr(km, name))]
     assert not hasattr(km, "TYPE_CHECKING")
+    assert {"estimators", "kernels", "noise"} <= {*dir(km)}
+
+
+def test_an_option_of_other_functions_is_told_where_it_is() -> None:
+    with pytest.raises(TypeError, match=r"no option 'given' \(what holds .*kernelmean\.ci_test\(X, Y, Z\)"):
+        km.dependence("iris", y="target", given="petal width (cm)")  # type: ignore[call-arg]
 
 
 def test_signatures_show_no_addresses() -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -40,7 +41,7 @@ class LazyPackage(ModuleType):
         return import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:
-        return sorted({*vars(self), *self.__all__})
+        return sorted({*vars(self), *self.__all__, *(each.name for each in iter_modules(self.__path__) if each.ispkg)})
 
 
 def attach(package: str, names: Mapping[str, str] | None = None) -> None:

@@ -198,6 +198,7 @@ def _check_weights(parts: Sequence[PointPart]) -> Array:
     if (weights < 0).any() or weights.sum() <= 0:
         raise ValueError(
             f"{int((weights < 0).sum())} of {len(weights)} weights are negative (their sum is {weights.sum():.3g}); "
-            "a density needs weights ≥ 0: use an estimator with equal weights, such as MKME, fitted to all rows"
+            "a density needs weights ≥ 0. A difference of embeddings is no distribution: take one of them. Of one "
+            "embedding, use an estimator with equal weights, such as MKME, fitted to all rows"
         )
     return weights

@@ -88,15 +88,17 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
         for name in frame.names
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
-    masks = [missing_cells(frame[one.name]) for one in columns if one.name in blank and not one.stops]
-    share = float(np.any(masks, axis=0).mean()) if masks else 0.0
     usable = frame.select([one.name for one in columns if not one.stops])
     found = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
     notes = (*repeated_cells(frame), *frame.notes)
     readings = joint_readings(
         {name: own for name, own in found.items() if not (_has_points(usable) and "decimal" in own)}
     )
-    return DescribedTable(columns, seen.n_rows, blank, notes, frame.source, round(share * seen.n_rows), readings)
+    undecided = {name: own.advice for name, (own, _) in judged.items() if own is not None and len(own.readings) > 1}
+    table = DescribedTable(columns, seen.n_rows, blank, notes, frame.source, 0, readings, undecided)
+    masks = [missing_cells(frame[name]) for name in table.blank_kept]
+    share = float(np.any(masks, axis=0).mean()) if masks else 0.0
+    return replace(table, blank_rows=round(share * seen.n_rows))
 
 
 def _has_points(frame: Frame) -> bool:

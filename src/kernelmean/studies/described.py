@@ -55,9 +55,12 @@ class DescribedTable(Shown):
     name : str
         What to call the table.
     blank_rows : int
-        How many rows have a missing cell in one of these columns; of a long table by those that were drawn.
+        How many rows have a missing cell in one of these columns that its options keep; of a long table by those that
+        were drawn.
     readings : dict
         The options that read columns at which a comparison stops, by column, where they are known.
+    undecided : dict
+        What to choose between for columns that two options read as different numbers or dates, by column.
     """
 
     columns: tuple[DescribedColumn, ...]
@@ -67,6 +70,7 @@ class DescribedTable(Shown):
     name: str = "the table"
     blank_rows: int = 0
     readings: Mapping[str, Reading] = field(default_factory=dict)
+    undecided: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def stopping(self) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ class DescribedTable(Shown):
         whole = f"{self.name} has {count(self.n_rows, 'row')} and {count(len(self.columns), 'column')}"
         stops = [f"at {listed(self.stopping)}"] if self.stopping else []
         blank = [f"at blank cells of {listed(self._blank_only)}"] if self._blank_only else []
-        if not self.n_rows or len(self.stopping) == len(self.columns):
+        if not self.n_rows or len(self._dropped) == len(self.columns):
             return f"{whole}: there is nothing to compare."
         if not stops + blank:
             few = ", but need more than one row" if self.n_rows == 1 else ""
@@ -89,12 +93,22 @@ class DescribedTable(Shown):
     def _blank_only(self) -> list[str]:
         return [name for name in self.blank if name not in self.stopping]
 
+    @property
+    def _dropped(self) -> list[str]:
+        return [name for name in self.stopping if name not in self.readings and name not in self.undecided]
+
+    @property
+    def blank_kept(self) -> list[str]:
+        """The columns with missing cells without a rule that the options keep."""
+        return [name for name in self.blank if name not in self._dropped]
+
     def options(self) -> str:
         """Return the options that read columns at fault, or leave them out, and rows with blank cells if few.
 
-        If they are not few, blank cells are a category, as are texts that are read as missing.
+        If they are not few, blank cells are a category, as are texts that are read as missing. Columns that you have to
+        decide on are neither read nor left out.
         """
-        left = [name for name in self.stopping if name not in self.readings]
+        left = self._dropped
         if len(left) == len(self.columns):
             return ""
         drop = [f"drop={left!r}"]
@@ -102,13 +116,14 @@ class DescribedTable(Shown):
         rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows and not absent else "category"
         blank = [f"missing={rule!r}"]
         reads = [f"text={ways(self.readings.values())}"] * bool(self.readings)
-        return " ".join(reads + drop * bool(left) + blank * (absent or bool(self._blank_only)))
+        return " ".join(reads + drop * bool(left) + blank * (absent or bool(self.blank_kept)))
 
     def _blank_cells(self) -> str:
-        """Return how many rows have one, and which column has most of them."""
-        missing = {column.name: column.missing for column in self.columns if column.name in self._blank_only}
+        """Return how many rows have one in a column that is kept, and which column has most of them."""
+        missing = {column.name: column.missing for column in self.columns if column.name in self.blank_kept}
         most = max(missing, key=lambda name: missing[name])
         rows = f"{count(self.blank_rows, 'row')} of {self.n_rows:,} {'has' if self.blank_rows == 1 else 'have'} one"
+        rows += " in a column that is not dropped" if len(missing) < len(self.blank) else ""
         if len(missing) == 1 or 2 * missing[most] <= self.blank_rows:
             return rows
         return f"{rows}, {missing[most]:,} of them in {most}; {drop_option(most)} keeps rows that lack no other cell"
@@ -126,7 +141,10 @@ class DescribedTable(Shown):
         )
         options = self.options()
         facts = [("they take it with", options)] if options else []
-        facts += [("blank cells", self._blank_cells())] if self._blank_only else []
+        for advice in dict.fromkeys(self.undecided.values()):
+            alike = listed(name for name, own in self.undecided.items() if own == advice)
+            facts.append(("once you decide", f"{alike}: {advice}"))
+        facts += [("blank cells", self._blank_cells())] if self.blank_kept else []
         if any(column.taken == CategoryKind.taken and not column.stops for column in self.columns):
             facts.append(("with --by", "compare may stop at more columns: those that number the rows within a group"))
         if others.rows:
@@ -153,6 +171,7 @@ class DescribedTable(Shown):
             "stopping": list(self.stopping),
             "blank": list(self.blank),
             "options": Advice(self.options()),
+            "undecided": {name: Advice(advice) for name, advice in self.undecided.items()},
             "notes": list(self.notes),
         }
 

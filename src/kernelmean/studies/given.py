@@ -18,6 +18,7 @@ from ..inference.null import ADJUSTMENTS, HOLM, adjusted, enough_for_holm
 from ..inference.wording import short
 from ..tables.columns import Encoded, Encoding, encode
 from ..tables.columns.kinds import IS_MISSING, Coding
+from .dependence.request import both_groups
 
 
 def dependence_given(
@@ -32,13 +33,15 @@ def dependence_given(
 ) -> ConditionalResult:
     """Test whether groups of columns are independent given others; see :func:`kernelmean.ci_test`.
 
-    Given categories are strata, crossed if there are several; given numbers and times are what is regressed on.
+    A group without names has all other columns. Given categories are strata, crossed if there are several; given
+    numbers and times are what is regressed on.
     """
-    if not x or not y:
-        raise ValueError("given needs both groups, x and y; name the columns of each")
+    if not x and not y:
+        raise ValueError("given= stands alone, and needs a group of columns beside it: name x=, y= or both")
     twice = sorted({name for name in (*x, *y, *given) if [*x, *y, *given].count(name) > 1})
     if twice:
-        raise ValueError(f"{listed(twice)} stands in more than one of x, y and given; a column belongs to one group")
+        raise ValueError(f"{listed(twice)} stands in more than one of x=, y= and given=; a column belongs to one group")
+    x, y = both_groups(x, y, [name for name in table.names if name not in given])
     encoded = encode((table.select((*x, *y, *given)),), ("the table",), encoding)
     discrete, known = known_columns(encoded, given)
     left, right = _coordinates(encoded, x, "x"), _coordinates(encoded, y, "y")
@@ -52,7 +55,7 @@ def dependence_given(
 def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Table:
     varying = [name for name in names if name in encoded.groups]
     if not varying:
-        raise ValueError(f"all columns of {group} are constant; name one that varies")
+        raise ValueError(f"all columns of {group}= are constant; name one that varies")
     return tables_of(encoded, varying)[0]
 
 
@@ -119,7 +122,7 @@ def compare_given(
 def known_columns(encoded: Encoded, given: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return which given columns are strata, and which are regressed on."""
     if encoded.variances is not None:
-        raise ValueError("missing='noise' does not go with given; write missing='category', or 'drop'")
+        raise ValueError("missing='noise' does not go with given=; write missing='category', or 'drop'")
     if not any(name in encoded.groups for name in given):
-        raise ValueError("all columns of given are constant; name one that varies")
+        raise ValueError("all columns of given= are constant; name one that varies")
     return strata_and_numbers(encoded, given)

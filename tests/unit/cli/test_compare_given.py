@@ -92,7 +92,7 @@ def test_differences_are_those_of_known_cells(table: Path, capsys: pytest.Captur
     ("words", "message"),
     [
         (["--given", "sage"], "no column 'sage'"),
-        (["--given", "same"], "all columns of given are constant"),
+        (["--given", "same"], "all columns of --given are constant"),
         (["--given", "age,city,pressure,seen,third"], "all columns that vary are given"),
         (["--given", "age", "--strata", "city"], "leave --strata out"),
         (["--given", "age", "--estimator", "kme"], "leave --estimator out"),

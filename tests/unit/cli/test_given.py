@@ -55,6 +55,14 @@ def test_numbers_are_regressed_on_and_categories_are_strata(table: Path, capsys:
     assert alone["pvalue"] == km.ci_test(DOSE, EFFECT, strata=CITY, rng=0).pvalue <= 0.01
 
 
+def test_a_group_without_names_has_all_other_columns(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--y", "effect", "--given", "age", "--drop", "blank,rare,same"
+    found = [run(capsys, table, *words, *named) for named in ((), ("--x", "dose,city"))]
+    assert found[0] == found[1]
+    assert found[0][0] == 0
+    assert "dose, city and effect" in found[0][1]
+
+
 def test_its_picture_is_drawn_where_that_is_said(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = table.with_suffix(".png")
     code, output = run(capsys, table, "--x", "dose", "--y", "effect", "--given", "city", "--plot", picture)
@@ -72,16 +80,16 @@ def test_rows_with_blank_cells_are_dropped_where_that_is_said(table: Path, capsy
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--x", "dose", "--given", "age"], "needs both groups"),
-        (["--x", "dose", "--y", "effect", "--given", "dose"], "more than one of x, y and given"),
-        (["--x", "same", "--y", "effect", "--given", "age"], "all columns of x are constant"),
-        (["--x", "dose", "--y", "effect", "--given", "same"], "all columns of given are constant"),
+        (["--given", "age"], "--given stands alone, and needs a group of columns beside it: name --x, --y or both"),
+        (["--x", "dose", "--y", "effect", "--given", "dose"], "more than one of --x, --y and --given"),
+        (["--x", "same", "--y", "effect", "--given", "age"], "all columns of --x are constant"),
+        (["--x", "dose", "--y", "effect", "--given", "same"], "all columns of --given are constant"),
         (["--x", "dose", "--y", "effect", "--given", "sage"], "no column 'sage'"),
         (["--x", "dose", "--y", "effect", "--given", "age,rare"], "the stratum rare='yes' has 4 rows"),
         (["--x", "dose", "--y", "effect", "--given", "age,rare"], "merge strata: --max-categories 5"),
         (["--x", "dose", "--y", "effect", "--given", "age", "--strata", "city"], "leave --strata out"),
         (["--x", "dose", "--y", "effect", "--given", "age", "--estimator", "kme"], "leave --estimator out"),
-        (["--x", "dose", "--y", "effect", "--given", "blank", "--missing", "noise"], "does not go with given"),
+        (["--x", "dose", "--y", "effect", "--given", "blank", "--missing", "noise"], "does not go with --given"),
     ],
     ids=str,
 )

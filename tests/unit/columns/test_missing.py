@@ -23,7 +23,9 @@ def test_an_error_names_the_column_the_row_the_number_and_what_to_write() -> Non
     with pytest.raises(ValueError, match="column 'x' is blank") as caught:
         encoded("error")
     text = str(caught.value)
-    assert text.startswith("A: row 2, column 'x' is blank or NaN (1 such cell in this column; 1 in 'c'); write ")
+    assert text.startswith(
+        "A: row 2, column 'x' is blank or NaN (3 such cells in this column of both tables; 1 in 'c'); "
+    )
     for rule in ("missing='drop'", "missing='category'"):
         assert rule in text
 

@@ -164,7 +164,7 @@ class TestNumbers:
         chance, first, second = chart.panels[0].strips
         assert chance.quiet
         np.testing.assert_allclose(np.array(first.high) + np.array(second.low), found.values)
-        assert "It leaves the grey strip of chance in x1." in chart.text
+        assert "drawn for 1 column with many values, and leaves the grey strip of chance in x1." in chart.text
 
     def test_the_pvalue_follows_from_the_arrangements(self, differing: Comparison, alike: Comparison) -> None:
         for result in (differing, alike):

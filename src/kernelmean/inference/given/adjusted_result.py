@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.frozen import Frozen
-from ...core.words import number_range
+from ...core.words import number_range, rounded
 from ...report import pictures
 from ...report.description import Description, Grid
 from ...report.document import Bars
@@ -56,7 +56,7 @@ class AdjustedDifference:
         """Return the name and the numbers as texts."""
         reach = "not known" if math.isnan(self.low) else number_range([self.low, self.high])
         pvalues = () if math.isnan(self.pvalue) else (f"{self.pvalue:.3g}", f"{self.adjusted_pvalue:.3g}")
-        return self.name, f"{self.raw:.3g}", f"{self.adjusted:.3g}", reach, *pvalues
+        return self.name, rounded(self.raw), rounded(self.adjusted), reach, *pvalues
 
 
 @final

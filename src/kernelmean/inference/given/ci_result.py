@@ -114,7 +114,7 @@ class ConditionalResult(Frozen, Result):
             found.append(("strata", f"{self.n_strata:,}"))
         if self.r2 is not None:
             shares = f"{percent(self.r2[0])} of the variance of {first}, {percent(self.r2[1])} of that of {second}"
-            found.append((f"{known} predicts", shares))
+            found.append((f"explained by {known}", shares))
         if self.left is not None:
             i, j = np.unravel_index(np.abs(self.left).argmax(), self.left.shape)
             pair = f"{self.columns[0][i]} and {self.columns[1][j]}" if self.left.size > 1 else f"{first} and {second}"

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import leave_out, listed, percent, signed
+from ...core.words import count, leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.summaries import ABSENT
@@ -77,7 +77,7 @@ def facts_on_columns(result: Compared) -> list[tuple[str, str]]:
     dates = [column.name for column in differing(result) if column.type.dated]
     return [
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
-        *([("spread", "; ".join(spreads))] if spreads else []),
+        *([("spread", f"changed more than the mean in {'; '.join(spreads)}")] if spreads else []),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
     ]
 
@@ -98,13 +98,17 @@ def differing(result: Compared) -> list[ColumnDifference]:
 
 
 def changed_spreads(result: Compared, first: int = 0) -> list[str]:
-    """Return in words how the spread of columns changed, of three at most, from the ``first`` that differs on."""
+    """Return in words how the spread of columns changed, from the ``first`` that differs on.
+
+    They are those in which it changed beyond chance, and more than the mean did; of more than three it says how many.
+    """
     changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]]
-    return [
+    told = [
         spread_in_words(result, column, own)
         for column, own in changed
         if own and abs(log_ratio(own)) > max(abs(column.gap), _beyond_chance(result, own))
-    ][:_MOST]
+    ]
+    return [*told[:_MOST], *([count(len(told) - _MOST, "more column")] if len(told) > _MOST else [])]
 
 
 def _beyond_chance(result: Compared, spreads: tuple[TableSpread, ...]) -> float:

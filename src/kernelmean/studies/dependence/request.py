@@ -34,6 +34,13 @@ def named_columns(group: str, given: str | Iterable[Any]) -> tuple[str, ...]:
     return names
 
 
+def both_groups(x: Iterable[str], y: Iterable[str], names: Iterable[str]) -> Groups:
+    """Return two groups of columns; one without names has all columns that the other does not have."""
+    one, two = tuple(dict.fromkeys(x)), tuple(dict.fromkeys(y))
+    others = tuple(name for name in names if name not in (*one, *two))
+    return one or others, two or others
+
+
 @dataclass(frozen=True)
 class DependenceOptions:
     """The options of a study of dependence; see :func:`kernelmean.dependence` for their meaning."""
@@ -78,8 +85,7 @@ class DependenceOptions:
         names = tuple(name for name in names if name not in self.design.columns)
         if not self.x and not self.y:
             return names, names
-        others = tuple(name for name in names if name not in (*self.x, *self.y))
-        return tuple(dict.fromkeys(self.x)) or others, tuple(dict.fromkeys(self.y)) or others
+        return both_groups(self.x, self.y, names)
 
 
 def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tuple[Groups, list[Pair]]:

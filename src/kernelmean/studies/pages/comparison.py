@@ -55,7 +55,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     said, labels = result.describe(), titles(result.names)
     dealt = result.design.permuted("the rows were dealt at random to the two tables")
     spreads = changed_spreads(result, MOST_NAMED)
-    changed = (("Further changes of spread", tuple(spreads)),) if spreads else ()
+    changed = (("Further columns whose spread changed more than the mean", tuple(spreads)),) if spreads else ()
     sections = (
         _columns(result, evidence, labels),
         *(Section("Which means are close", tables=(grid.table(),)) for grid in closeness(result.columns)),
@@ -130,14 +130,11 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     axes = {name: panel.x_label for name, panel in zip(evidence.columns, evidence.marginals, strict=True)}
     panels = tuple(witness_panel(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
     outside = [name for name, bands in evidence.witnesses.items() if len(bands.outside)]
-    found = (
-        f"It leaves the grey strip of chance in {listed(map(brief, outside))}."
-        if outside
-        else "It stays within chance."
-    )
+    found = f"leaves the grey strip of chance in {listed(map(brief, outside))}" if outside else "stays within chance"
     text = (
         f"The witness is above 0 where {labels[0]} has more rows and below where {labels[1]} has more, smoothed by the "
-        f"kernel. If a column did not differ, all of its witness would stay in the grey strip in 95 % of cases. {found}"
+        f"kernel. If a column did not differ, all of its witness would stay in the grey strip in 95 % of cases. It is "
+        f"drawn for {count(len(panels), 'column')} with many values, and {found}."
     )
     return Chart("witnesses", "Where each table has more rows than the other", panels, text)
 

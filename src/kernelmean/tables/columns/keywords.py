@@ -19,6 +19,7 @@ _MEANT = {
         part: f" (designs are for comparisons: kernelmean.compare(A, B, {part}=...), and for kernelmean.dependence)"
         for part in ("strata", "clusters", "weights")
     },
+    "given": " (what holds once columns are known: kernelmean.ci_test(X, Y, Z), kernelmean.mmd_test(X, Y, given=...))",
     "paired": " (pairs are of two tables: call kernelmean.compare(A, B, paired=True))",
 }
 """What is meant by some options that other functions have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -134,10 +135,12 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     return {name: given.get(name, given.get(EVERY, "error")) for name in names}
 
 
-def _check_complete(frame: Frame, masks: Mapping[str, Any], missing: Missing, drops: bool) -> None:
-    """Raise when cells are missing; say where the first is and how many there are in every column."""
-    if not masks:
+def _check_complete(frames: Sequence[Frame], found: Sequence[Mapping[str, Any]], missing: Missing, drops: bool) -> None:
+    """Raise when cells are missing; say where the first is and how many all tables have in every column."""
+    frame, masks = next(((frame, masks) for frame, masks in zip(frames, found, strict=True) if masks), (None, {}))
+    if frame is None:
         return
+    counts = sum((Counter({name: int(mask.sum()) for name, mask in own.items()}) for own in found), Counter[str]())
     name, mask = next(iter(masks.items()))
     empty = [other for other, absent in masks.items() if absent.all()]
     if empty and len(frame) > 1:
@@ -146,12 +149,13 @@ def _check_complete(frame: Frame, masks: Mapping[str, Any], missing: Missing, dr
             "it first"
         )
     row = frame.row_numbers()[int(np.argmax(mask))]
-    category = _written_rule(missing, masks, "category")
-    dropped = f"{_written_rule(missing, masks, 'drop')} to leave such rows out, "
-    more = listed(f"{int(absent.sum()):,} in {other!r}" for other, absent in masks.items() if other != name)
+    category = _written_rule(missing, counts, "category")
+    dropped = f"{_written_rule(missing, counts, 'drop')} to leave such rows out, "
+    more = listed(f"{cells:,} in {other!r}" for other, cells in counts.items() if other != name)
+    of = "" if len(frames) == 1 else " of both tables" if len(frames) == 2 else " of all tables"
     raise ValueError(
         f"{frame.source}: row {row}, column {name!r} is blank or NaN "
-        f"({count(int(mask.sum()), 'such cell')} in this column{'; ' + more if more else ''}); "
+        f"({count(counts[name], 'such cell')} in this column{of}{'; ' + more if more else ''}); "
         f"write {dropped if drops else ''}{category} for a category of their own, or fill them first"
     )
 
@@ -188,10 +192,20 @@ def sifted(
 
     Errors suggest to leave rows out only if they may be: ``drops``.
     """
-    rules = rules_for(missing, frame.names)
-    masks = {name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()}
-    _check_complete(frame, {name: mask for name, mask in masks.items() if rules[name] == "error"}, missing, drops)
-    _check_noise([name for name in masks if rules[name] == "noise"], types)
-    dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
-    used = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
-    return used, {name: int(mask.sum()) for name, mask in masks.items()}
+    return all_sifted([frame], types, missing, drops=drops)[0]
+
+
+def all_sifted(
+    frames: Sequence[Frame], types: Mapping[str, ColumnKind], missing: Missing, *, drops: bool = True
+) -> list[tuple[Frame, dict[str, int]]]:
+    """Return the same of several tables; an error counts the missing cells of all of them."""
+    rules, kept = rules_for(missing, frames[0].names), []
+    found = [{name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()} for frame in frames]
+    refused = [{name: mask for name, mask in masks.items() if rules[name] == "error"} for masks in found]
+    _check_complete(frames, refused, missing, drops)
+    for frame, masks in zip(frames, found, strict=True):
+        _check_noise([name for name in masks if rules[name] == "noise"], types)
+        dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
+        used = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame
+        kept.append((used, {name: int(mask.sum()) for name, mask in masks.items()}))
+    return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, final
 
@@ -15,7 +15,7 @@ from ...core.words import all_incomplete
 from .agreement import agreed_kind, check_codes, odd_number
 from .encoding import Encoding
 from .kinds import CellsSeen, Coding, ColumnKind, NumberKind, TooManyCategoriesError, Wanted
-from .missing import MissingCells, MissingColumn, rules_for, sifted
+from .missing import MissingCells, MissingColumn, all_sifted, rules_for
 from .summaries import ColumnSummary
 
 
@@ -113,25 +113,27 @@ class TableScan:
         scan = cls(frames[0].names, encoding, len(frames))
         for frame in frames:
             scan.agree(frame)
-        used = tuple(scan._count(frame, table) for table, frame in enumerate(frames))
+        used = scan._counted(dict(enumerate(frames)))
         scan.check_rows([frame.source for frame in frames])
         return scan, used
 
     def add(self, frame: Frame, table: int) -> Frame:
         """Add rows of a table, and return those that are used, maybe none, with their numbers in the table."""
         self.agree(frame)
-        return self._count(frame, table)
+        return self._counted({table: frame})[0]
 
-    def _count(self, frame: Frame, table: int) -> Frame:
-        used, counts = sifted(frame, self.types, self.encoding.missing, drops=self.encoding.drops)
-        for name, cells in counts.items():
-            self._blank[name][table] += cells
-        for column in self.columns if len(used) else ():
-            column.add(used, table)
-            column.check(self.encoding)
-        self.rows[table] += len(used)
-        self.left_out[table] += len(frame) - len(used)
-        return used
+    def _counted(self, frames: Mapping[int, Frame]) -> tuple[Frame, ...]:
+        """Count rows of some tables, by their number, and return those that are used."""
+        found = all_sifted([*frames.values()], self.types, self.encoding.missing, drops=self.encoding.drops)
+        for (table, frame), (used, counts) in zip(frames.items(), found, strict=True):
+            for name, cells in counts.items():
+                self._blank[name][table] += cells
+            for column in self.columns if len(used) else ():
+                column.add(used, table)
+                column.check(self.encoding)
+            self.rows[table] += len(used)
+            self.left_out[table] += len(frame) - len(used)
+        return tuple(used for used, _ in found)
 
     def merge(self, other: TableScan) -> None:
         """Add what was seen of the rows that follow.

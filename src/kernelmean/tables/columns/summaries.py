@@ -28,9 +28,22 @@ class CategoryShares:
 
 
 def most_changed(shares: Sequence[CategoryShares], one: int = 0, other: int = 1) -> CategoryShares:
-    """Return the shares of the category that differs most between two tables, for its size."""
-    pairs = [(each.shares[one], each.shares[other]) for each in shares]
-    return shares[int(np.argmax([(first - second) ** 2 / (first + second or 1.0) for first, second in pairs]))]
+    """Return the shares of the category that differs most between two tables, for its size.
+
+    That is in standard deviations, at the mean of both shares; of two that differ equally it is the rarer one.
+
+    Examples
+    --------
+    >>> most_changed([CategoryShares("Japan", (0.35, 0.0)), CategoryShares("USA", (0.35, 1.0))]).category
+    'USA'
+    """
+
+    def change(each: CategoryShares) -> tuple[float, float]:
+        first, second = each.shares[one], each.shares[other]
+        mean = (first + second) / 2.0
+        return round((first - second) ** 2 / (mean * (1.0 - mean) or 1.0), 9), -mean
+
+    return max(shares, key=change)
 
 
 @final

@@ -40,7 +40,6 @@ _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
 _FEW, _LEAST_WRITTEN = 10, 3
 _SHARE, _SHARE_BESIDE = 0.75, 0.9
 _SHOWN = 20
-_UNKNOWN: Reading = {}
 _ZERO = re.compile(r"[+-]?0\d+")
 _DIGITS, _MORE_FORMS = re.compile(r"\d+"), 64
 
@@ -62,8 +61,13 @@ class Finding:
     """"categorical" or "keep": the option that takes the column as it is; "" where none does."""
     wrong_type: bool = False
     """Whether its cells are of another type than a category."""
-    reading: Reading = field(default_factory=dict)
-    """What reads all of its cells, if known."""
+    readings: tuple[Reading, ...] = ()
+    """What reads all of its cells, if known: one mapping, or two of which you have to choose."""
+
+    @property
+    def reading(self) -> Reading:
+        """What reads all of its cells, if that is certain."""
+        return self.readings[0] if len(self.readings) == 1 else {}
 
     @property
     def sentence(self) -> str:
@@ -155,8 +159,7 @@ class TextCells:
             other = next((f", but not {self._shown(cell)}" for cell in self.places if cell not in known), "")
             taken = NOT_TIMES if form.is_time else "text, not numbers"
             what = f"holds {form.what} as text ({self._shown(cell)}){other}"
-            reading = form.readings[0] if len(form.readings) == 1 and not other else {}
-            return self._found(cell, taken, what, form.advice(), reading)
+            return self._found(cell, taken, what, form.advice(), () if other else form.readings)
         numbers = self._numbers()
         return self._mixed(numbers) if numbers else None
 
@@ -226,11 +229,11 @@ class TextCells:
         every = f" (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
         write = f"write all of them as numbers{every}"
         advice = f"{words}; or {write}" if words else write
-        return self._found(cell, "text and numbers", what, advice, reading)
+        return self._found(cell, "text and numbers", what, advice, (reading,) if reading else ())
 
-    def _found(self, cell: str, taken: str, what: str, advice: str = "", reading: Reading = _UNKNOWN) -> Finding:
+    def _found(self, cell: str, taken: str, what: str, advice: str = "", readings: tuple[Reading, ...] = ()) -> Finding:
         """Return the finding for cells that are not categories."""
-        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True, reading=reading)
+        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True, readings=readings)
 
     @property
     def _of(self) -> str:
