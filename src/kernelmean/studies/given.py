@@ -33,13 +33,11 @@ def dependence_given(
 ) -> ConditionalResult:
     """Test whether groups of columns are independent given others; see :func:`kernelmean.ci_test`.
 
-    A group without names has all other columns. Given categories are strata, crossed if there are several; given
-    numbers and times are what is regressed on.
+    A group without names has all other columns. Given categories are strata, crossed; numbers and times are regressed on.
     """
     if not x and not y:
         raise ValueError("given= stands alone, and needs a group of columns beside it: name x=, y= or both")
-    twice = sorted({name for name in (*x, *y, *given) if [*x, *y, *given].count(name) > 1})
-    if twice:
+    if twice := sorted({name for name in (*x, *y, *given) if [*x, *y, *given].count(name) > 1}):
         raise ValueError(f"{listed(twice)} stands in more than one of x=, y= and given=; a column belongs to one group")
     x, y = both_groups(x, y, [name for name in table.names if name not in given])
     encoded = encode((table.select((*x, *y, *given)),), ("the table",), encoding)
@@ -53,8 +51,7 @@ def dependence_given(
 
 
 def _coordinates(encoded: Encoded, names: Iterable[str], group: str) -> Table:
-    varying = [name for name in names if name in encoded.groups]
-    if not varying:
+    if not (varying := [name for name in names if name in encoded.groups]):
         raise ValueError(f"all columns of {group}= are constant; name one that varies")
     return tables_of(encoded, varying)[0]
 
