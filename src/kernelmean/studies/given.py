@@ -33,7 +33,7 @@ def dependence_given(
 ) -> ConditionalResult:
     """Test whether groups of columns are independent given others; see :func:`kernelmean.ci_test`.
 
-    A group without names has all other columns. Given categories are strata, crossed; numbers and times are regressed on.
+    A group without names has all other columns. Given categories are strata, crossed; given numbers are regressed on.
     """
     if not x and not y:
         raise ValueError("given= stands alone, and needs a group of columns beside it: name x=, y= or both")
