@@ -37,5 +37,5 @@ def test_lines_of_one_peer_join_the_page_and_replace_its_earlier_ones(script) ->
     assert [" ".join(line.split(" | ")[5:9]) for line in lines] == ["pted 2 (1)  4 × (4 ×)"]
     assert joined.count("a processor") == 1
     assert speed.joined(joined, [found], "pted", machine) == joined
-    others = [line for line in PAGE.splitlines() if "pted" not in line]
-    assert [line for line in joined.splitlines() if "pted" not in line and "a processor" not in line] == others
+    others = [line for line in PAGE.splitlines() if line and "pted" not in line]
+    assert [line for line in joined.splitlines() if line and "pted" not in line and "a processor" not in line] == others

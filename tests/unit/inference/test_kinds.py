@@ -25,7 +25,7 @@ def scale(rng: Rng) -> Data:
 
 def correlation(rng: Rng) -> Data:
     x, y = rng.normal(size=(2, 120, 2))
-    return x, np.c_[y[:, 0], 0.8 * y[:, 0] + 0.6 * y[:, 1]]
+    return x, np.c_[y[:, 0], 0.6 * y[:, 0] + 0.8 * y[:, 1]]
 
 
 def skewness(rng: Rng) -> Data:

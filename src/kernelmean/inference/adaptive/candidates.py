@@ -115,7 +115,9 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
 def _landmarks(rows: ViewSource, n_tables: int, rng: np.random.Generator) -> tuple[IntArray, dict[str, IntArray]]:
     """Return the landmarks of views, all rows if there are no more of them; and those of views that have their own."""
     n, dim = rows.points.shape
-    if dim >= _MANY_COLUMNS and n > _LANDMARKS:
+    if n <= _LANDMARKS:
+        return rows.drawn(_LANDMARKS, rng), {}
+    if dim >= _MANY_COLUMNS:
         return rows.drawn(_LANDMARKS_OF_MANY_COLUMNS, rng), {}
     landmarks = rows.drawn(_LANDMARKS, rng)
     return landmarks, {} if n_tables > 1 else {view: rows.drawn(many, rng) for view, many in _OWN_LANDMARKS.items()}

@@ -235,7 +235,8 @@ class Hermite:
 def _third_and_fourth(table: Array) -> Array:
     xp = namespace(table)
     squares = xp.square(table)
-    return xp.concat([table * (squares - 3.0), squares * (squares - 6.0) + 3.0], axis=1)
+    both = xp.stack([table * (squares - 3.0), squares * (squares - 6.0) + 3.0], axis=1)
+    return xp.reshape(both, (table.shape[0], -1))
 
 
 @final
