@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import chain, combinations, islice, permutations, product
 from typing import ClassVar, final
@@ -18,6 +19,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..core.array import Array, IntArray
+from ..core.cached import cached_property
 
 EXACT, RANDOM, ROTATIONS, BINS = "exact", "random", "rotations", "bins"
 DRAWS, BOOTSTRAP = "drawn samples", "parametric bootstrap"
@@ -93,9 +95,26 @@ class AllLabelings(Permutations):
             yield np.where(inside, first, self.n_first + second)
 
 
+class Redrawn:
+    """What a generator draws, the same every time: only the first time does the generator go on."""
+
+    rng: np.random.Generator
+
+    @cached_property
+    def _first(self) -> list[np.random.Generator]:
+        return []
+
+    def generator(self) -> np.random.Generator:
+        """Return the generator, and from the second time on a copy in the state of the first time."""
+        if self._first:
+            return deepcopy(self._first[0])
+        self._first.append(deepcopy(self.rng))
+        return self.rng
+
+
 @final
 @dataclass(frozen=True)
-class RandomPermutations(Permutations):
+class RandomPermutations(Redrawn, Permutations):
     """The identity and ``count - 1`` independent uniform permutations."""
 
     n: int
@@ -106,11 +125,11 @@ class RandomPermutations(Permutations):
 
     def batches(self, size: int) -> Iterator[IntArray]:
         """Yield them in arrays of shape (b, n); the stream of the generator is read row by row."""
-        identity = np.arange(self.n)
+        identity, rng = np.arange(self.n), self.generator()
         for start in range(0, self.count, size):
             batch = np.tile(identity, (min(size, self.count - start), 1))
             drawn = batch[1:] if start == 0 else batch
-            self.rng.permuted(drawn, axis=1, out=drawn)
+            rng.permuted(drawn, axis=1, out=drawn)
             yield batch
 
 
@@ -139,7 +158,7 @@ class OfCells(Permutations):
 
 @final
 @dataclass(frozen=True)
-class WithinCells(OfCells):
+class WithinCells(Redrawn, OfCells):
     """The identity and ``count - 1`` independent uniform permutations within cells."""
 
     cells: IntArray
@@ -151,7 +170,7 @@ class WithinCells(OfCells):
     def batches(self, size: int) -> Iterator[IntArray]:
         """Shuffle all units, then sort them by cell, which keeps the random order within cells."""
         narrow = self.cells.astype(np.min_scalar_type(int(self.cells[-1])))  # small integers sort in linear time
-        for batch in RandomPermutations(self.n, self.count, self.rng).batches(size):
+        for batch in RandomPermutations(self.n, self.count, self.generator()).batches(size):
             order = np.argsort(narrow[batch], axis=1, kind="stable")  # which leaves the identity as it is
             yield np.take_along_axis(batch, order, axis=1)
 
@@ -244,7 +263,7 @@ def log_count(cells: IntArray) -> float:
 
 @final
 @dataclass(frozen=True)
-class SignFlips:
+class SignFlips(Redrawn):
     """Signs ±1 of n pairs, all +1 first: every sign of all but the first pair, or random ones.
 
     s and -s give a quadratic form the same value, so half of the 2ⁿ flips suffice.
@@ -267,12 +286,13 @@ class SignFlips:
 
     def batches(self, size: int) -> Iterator[Array]:
         """Yield arrays of shape (n, b)."""
+        rng = self.generator()
         for start in range(0, self.count, size):
             numbers = np.arange(start, min(start + size, self.count))
             if self.exact:
                 flipped = numbers >> np.arange(self.n)[::-1, None] & 1
             else:
-                flipped = self.rng.integers(0, 2, (len(numbers), self.n)).T
+                flipped = rng.integers(0, 2, (len(numbers), self.n)).T
                 flipped[:, numbers == 0] = 0
             yield 1.0 - 2.0 * flipped
 

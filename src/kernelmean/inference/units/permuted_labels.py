@@ -15,7 +15,7 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.cached import cached_property
 from ..permutation_groups import Rotations
-from ..permutations import EXACT, RANDOM, ROTATIONS, in_batches, log_count, takes_all
+from ..permutations import EXACT, RANDOM, ROTATIONS, Redrawn, in_batches, log_count, takes_all
 from .layout import Patterns
 
 _FEW = 100
@@ -94,7 +94,7 @@ class AllArrangements(Arrangements):
 
 @final
 @dataclass(frozen=True)
-class RandomArrangements(Arrangements):
+class RandomArrangements(Redrawn, Arrangements):
     """The observed labels, and ``count - 1`` independent uniform arrangements of them.
 
     Labels are sorted by random numbers within their cell: each is a 64-bit integer of the cell, random bits, the label.
@@ -109,6 +109,7 @@ class RandomArrangements(Arrangements):
 
     def parts(self, size: int) -> Iterator[LabelBatch]:
         """Draw and sort the integers of a batch."""
+        rng = self.generator()
         last = int(self.labels.max()).bit_length()
         random = 64 - int(self.cells[-1]).bit_length()
         fixed = self.labels.astype(np.uint64)
@@ -117,7 +118,7 @@ class RandomArrangements(Arrangements):
         between = np.uint64(2**random - 2**last)
         for start in range(0, self.count, size):
             rows = min(size, self.count - start) - (start == 0)
-            keys = self.rng.integers(0, 2**64, (rows, len(self.labels)), dtype=np.uint64)
+            keys = rng.integers(0, 2**64, (rows, len(self.labels)), dtype=np.uint64)
             keys &= between
             keys |= fixed
             keys.sort(axis=1)

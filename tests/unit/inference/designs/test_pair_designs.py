@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from kernelmean import KME, Design
-from kernelmean.inference import hsic_test
+from kernelmean.inference import Adaptive, hsic_test
+from kernelmean.inference.adaptive.default_members import independence_members
 from kernelmean.kernels import Gaussian
 from nulls import packed
 
@@ -61,6 +62,18 @@ def test_statistic_and_p_value_are_those_of_full_enumeration(oracle, name, ties)
     )
     assert set(np.round(sampled.null_distribution, 10)) <= set(np.round(values, 10))
     assert sampled.pvalue == pytest.approx(result.pvalue, abs=4 * 0.5 / np.sqrt(3000))
+
+
+@pytest.mark.parametrize("name", ["strata", "clusters", "weights"])
+def test_all_members_see_the_same_permutations(name):
+    X, Y = draw(40)
+    columns = {"strata": np.arange(40) % 3, "clusters": np.arange(40) // 2, "weights": 1.0 + np.arange(40) % 5}
+    how = {"design": Design(**{name: columns[name]}), "n_resamples": 99}
+    members = independence_members(40)
+    together = hsic_test(X, Y, estimator=Adaptive("max", members=members), rng=0, **how)
+    for member, found in zip(members, together.members, strict=True):
+        alone = hsic_test(X, Y, estimator=Adaptive("max", members=[member]), rng=0, **how)
+        assert (found.label, found.pvalue) == (member.label, alone.pvalue)
 
 
 def test_rows_of_weight_zero_are_as_good_as_absent():
