@@ -88,6 +88,15 @@ def test_the_package_lists_public_names_only() -> None:
     assert {"estimators", "kernels", "noise"} <= {*dir(km)}
 
 
+def test_a_name_of_a_subpackage_is_told_where_it_is() -> None:
+    with pytest.raises(
+        AttributeError, match=r"^module 'kernelmean' has no attribute 'SKMSE'; write kernelmean\.estimators\.SKMSE$"
+    ):
+        km.SKMSE  # noqa: B018 (only looked up)
+    with pytest.raises(AttributeError, match=r"^module 'kernelmean' has no attribute 'nonsense'$"):
+        km.nonsense  # noqa: B018
+
+
 def test_an_option_of_other_functions_is_told_where_it_is() -> None:
     with pytest.raises(TypeError, match=r"no option 'given' \(what holds .*kernelmean\.ci_test\(X, Y, Z\)"):
         km.dependence("iris", y="target", given="petal width (cm)")  # type: ignore[call-arg]

@@ -29,7 +29,14 @@ class LazyPackage(ModuleType):
             return value
         if not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
             return import_module(f"{self.__name__}.{name}")
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        homes = [] if name.startswith("_") else self._packages_with(name)
+        hint = f"; write {' or '.join(homes)}" if homes else ""
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
+
+    def _packages_with(self, name: str) -> list[str]:
+        """Return the public names of subpackages that end so."""
+        packages = [f"{self.__name__}.{each.name}" for each in iter_modules(self.__path__) if each.ispkg]
+        return [f"{own}.{name}" for own in packages if name in getattr(import_module(own), "__all__", ())]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and self._homes.get(name) == name:
