@@ -19,7 +19,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..core.array import Array, IntArray
-from ..core.cached import cached_property
 
 EXACT, RANDOM, ROTATIONS, BINS = "exact", "random", "rotations", "bins"
 DRAWS, BOOTSTRAP = "drawn samples", "parametric bootstrap"
@@ -96,20 +95,19 @@ class AllLabelings(Permutations):
 
 
 class Redrawn:
-    """What a generator draws, the same every time: only the first time does the generator go on."""
+    """What a generator draws, the same every time, also in threads: only the first time does the generator go on."""
 
     rng: np.random.Generator
 
-    @cached_property
-    def _first(self) -> list[np.random.Generator]:
-        return []
-
     def generator(self) -> np.random.Generator:
         """Return the generator, and from the second time on a copy in the state of the first time."""
-        if self._first:
-            return deepcopy(self._first[0])
-        self._first.append(deepcopy(self.rng))
-        return self.rng
+        kept = self.__dict__  # whose methods no other thread interrupts
+        start = kept.setdefault("_start", deepcopy(self.rng))
+        first = kept.setdefault("_first", [self.rng])
+        try:
+            return first.pop()
+        except IndexError:
+            return deepcopy(start)
 
 
 @final

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dense_members import combined, independence_values, two_sample_values
-from kernelmean.inference import Adaptive
+from kernelmean import Design
+from kernelmean.inference import Adaptive, dhsic_test, k_sample_test
 from kernelmean.inference.adaptive.candidates import candidates
 from nulls import PAIRS, TWO_SAMPLES, hsic_test, mmd_test
 
@@ -105,3 +106,25 @@ def test_bad_rows_are_refused(test):
         test(good, np.where(np.isnan(bad), np.inf, bad), estimator="adaptive", n_resamples=19, rng=0)
     with pytest.raises(ValueError, match=r"row|pair"):
         test(good[:1], good[:1], estimator="adaptive", n_resamples=19, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("test", "design"),
+    [
+        (mmd_test, None),
+        (mmd_test, Design(paired=True)),
+        (k_sample_test, None),
+        (hsic_test, None),
+        (hsic_test, Design(strata=np.arange(30) % 3)),
+        (dhsic_test, None),
+    ],
+)
+def test_a_generator_goes_on_with_every_test(test, design):
+    X, Y = pairs(30)
+    Z = np.random.default_rng(1).normal(size=(30, 1))
+    tables = (X, Y, Z) if test is dhsic_test else (X[:, :1], Y)
+    rng, how = np.random.default_rng(0), {} if design is None else {"design": design}
+    first, second = (test(*tables, n_resamples=99, rng=rng, **how) for _ in range(2))
+    assert first.statistic != second.statistic
+    assert not np.isin(second.null_distribution, first.null_distribution).any()
+    assert test(*tables, n_resamples=99, rng=0, **how).pvalue == first.pvalue

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -44,6 +47,24 @@ def test_random_permutations_start_with_the_identity_and_do_not_depend_on_batche
         np.testing.assert_array_equal(run, runs[0])
     assert (runs[0][0] == np.arange(9)).all()
     assert (np.sort(runs[0], axis=1) == np.arange(9)).all()
+
+
+class Meeting(np.random.Generator):
+    """A generator whose copies two threads make at the same time."""
+
+    both = Barrier(2)
+
+    def __deepcopy__(self, memo):
+        self.both.wait(10)
+        return np.random.Generator(deepcopy(self.bit_generator, memo))
+
+
+def test_threads_that_begin_together_list_the_same_permutations():
+    listed = RandomPermutations(9, 40, Meeting(np.random.PCG64(3)))
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(lambda _: every(listed, 40), range(2))
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, every(RandomPermutations(9, 40, np.random.default_rng(3)), 40))
 
 
 def test_random_permutations_are_uniform():

@@ -255,11 +255,13 @@ NAMED: dict[str, Adaptive] = {
 def in_parts(evaluate: Evaluate[Item], kernels: Sequence[Item], how: Resampling, bytes_of_one: float = 0.0) -> Null:
     """Evaluate all kernels, as many at a time as memory allows, all under the same permutations.
 
-    Every part starts from the same state of the generator; the scheme depends on sizes alone.
+    Every part starts from the same state of the generator, which the last part moves on: the next test that is given
+    it draws other permutations. The scheme depends on sizes alone.
     """
     size = int(np.clip(how.resources.memory / max(bytes_of_one, 1.0), 1, _MOST_AT_ONCE))
     parts = [kernels[start : start + size] for start in range(0, len(kernels), size)]
-    return reduce(Null.beside, [evaluate(part, how.repeated()) for part in parts])
+    first = [evaluate(part, how.repeated()) for part in parts[:-1]]
+    return reduce(Null.beside, [*first, evaluate(parts[-1], how)])
 
 
 def combined(
