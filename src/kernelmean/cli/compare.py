@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..studies.groups import GroupComparison
     from ..tables.columns import Encoding
     from .inputs import Input, ReadOptions
+    from .outputs import Output
 
     Pair: TypeAlias = tuple[Any, Any]
 
@@ -111,7 +112,6 @@ def compare(
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import read_tables, reading, row_limit
     from .named_tables import named_tables
-    from .outputs import check_picture
     from .progress import progress
 
     pair = first, _ = named_tables(tables)
@@ -120,14 +120,13 @@ def compare(
     level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
     output = report.output
     files = [file for named in pair if named is not None for file in named.files]
-    output.check(*files, plot=report.plot_path)
-    check_picture(report.plot_path)
+    output.check(*files)
     _check_design(design.of_rows, tables, report)
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=tables.by is not None)
     rows = reading(table, test.seed, *limit, design.of_rows, tables.given or ())
     if tables.given:
         _check_given(design, test, cluster, drift)
-        return _given(tables.given, test, table, read_tables(*pair, tables, rows), report)
+        return _given(tables.given, test, table, read_tables(*pair, tables, rows), output)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step, _opened(pair, tables, cluster, rows, test.estimator) as read:
         how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
@@ -138,12 +137,9 @@ def compare(
         else:
             result = _of_two(read, design.of_rows, {**how, "equivalence": margins})
         result = replace(result, notes=tuple(dict.fromkeys((*read.notes, *result.notes))), seed=test.seed)
-        page = result.document(progress=step) if output.page else None
+        page = None if output.html is None else result.document(progress=step)
     check_power(drift.fail_on_drift, result.test)
-    drawn = []
-    if report.plot_path is not None:
-        drawn.append(_draw(report.plot_path, result, test.seed))
-    output.put(result, page, drawn)
+    output.put(result, _drawn(output, result, test.seed), page)
     return drifted(drift.fail_on_drift, result.test)
 
 
@@ -160,12 +156,9 @@ def _check_given(design: RowsOfTwo, test: ComparedTest, cluster: Cluster, drift:
     )
 
 
-def _given(
-    given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], report: ReportOutput
-) -> int:
+def _given(given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], output: Output) -> int:
     """Compare two tables beyond what some of their columns explain, and show the result."""
     from ..studies.given import compare_given  # slow to import
-    from .outputs import write_picture
 
     if len(read) > 2:
         raise ValueError(f"--given compares two groups, and there are {len(read)}; {_NAME_TWO}")
@@ -181,11 +174,7 @@ def _given(
     )
     notes = tuple(dict.fromkeys((*first.notes, *second.notes, *result.test.notes)))
     result = replace(result, test=replace(result.test, notes=notes))
-    drawn = []
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        drawn.append(f"differences drawn in {report.plot_path}")
-    report.output.put(result, result.document() if report.output.page else None, drawn)
+    output.put(result, output.drawn("differences", result.plot))
     return 0
 
 
@@ -284,16 +273,13 @@ def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[
     return replace(found, notes=(*found.notes, f"to see in which columns two groups differ, add {named}"))
 
 
-def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
+def _drawn(output: Output, result: Comparison | GroupComparison, seed: int) -> list[str]:
     """Draw the columns of numbers that differ most, or the map of all pairs of groups; return a note."""
     from ..studies.comparison import Comparison  # slow to import
-    from .outputs import write_picture
 
     if not isinstance(result, Comparison):
-        write_picture(result.plot(), path)
-        return f"map of all pairs of groups drawn in {path}"
+        return output.drawn("map of all pairs of groups", result.plot)
     names = result.numbers[:_PANELS]
-    if not names:
-        return "no picture drawn: it shows columns of numbers, and no column that varies holds numbers"
-    write_picture(result.plot(names, rng=seed), path)
-    return f"witness of {listed(names)} drawn in {path}"
+    if output.plot is not None and not names:
+        return ["no picture drawn: it shows columns of numbers, and no column that varies holds numbers"]
+    return output.drawn(f"witness of {listed(names)}", lambda: result.plot(names, rng=seed))

@@ -89,23 +89,17 @@ def dependence(
     from ..inference.wording import short  # slow to import, which help can do without
     from .errors import STOPPED
     from .inputs import is_streamed, long_table, read_one, reading, row_limit
-    from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(groups.data, plot=report.plot_path)
-    check_picture(report.plot_path)
+    output.check(groups.data)
     limit = row_limit(test.estimator, "takes all rows of a file")
     also = (*(groups.x or ()), *(groups.y or ()), *(groups.given or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
-    drawn = []
     if groups.given:
         _check_given(design, shown, test)
         conditional = _given(groups, test, table, read_one(groups.data, wanted))
-        if report.plot_path is not None:
-            write_picture(conditional.plot(), report.plot_path)
-            drawn.append(f"evidence of every statistic drawn in {report.plot_path}")
-        output.put(conditional, conditional.document() if output.page else None, drawn)
+        output.put(conditional, output.drawn("evidence of every statistic", conditional.plot))
         return 0
     with progress(report.quiet) as told:
         streamed = is_streamed(groups, test.estimator, wanted)
@@ -118,10 +112,7 @@ def dependence(
             source = read_one(groups.data, wanted)
             result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
         result = _as_shown(result, shown, test.seed, told)
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        drawn.append(f"map of all pairs drawn in {report.plot_path}")
-    output.put(result, result.document() if output.page else None, drawn)
+    output.put(result, output.drawn("map of all pairs", result.plot))
     return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
 
