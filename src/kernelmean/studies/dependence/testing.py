@@ -11,11 +11,11 @@ from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import HOLM
 from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan
-from ...tables.batchwise import readable
+from ...tables.batchwise import placed, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import read
 from ..designs import TableDesign
-from ..rows.batchwise import placed
+from ..study import row_limit
 from .batches import tested_in_batches
 from .designed import DesignedTable
 from .held import tested_in_memory
@@ -125,7 +125,7 @@ def dependence(
         keep_finished=keep_finished,
         adjustment=adjustment,
     )
-    (found,), batches = placed((table,), estimator)
+    (found,), batches = placed((table,), row_limit(estimator))
     asked.design.check_estimator(estimator, (*PLAIN, *NAMED))
     with readable(read(found), frames=True) as source:
         designed = DesignedTable.of(source, asked)
