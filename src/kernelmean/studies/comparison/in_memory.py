@@ -40,14 +40,15 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     if encoded.variances is not None and asked.estimator != "kme":
         raise noise_needs_kme(asked.estimator)
     encoded = encoded.called(asked.names)
-    design, order = taken.of(encoded.frames), encoded.in_table_order()
+    design, order = Design() if taken is None else taken.of(encoded.frames), encoded.in_table_order()
     test = TableTest(asked, design=design)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
     asked.progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone = test.columns(encoded, order, stream_alone)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
-    copies = () if is_same else encoded.repeated(taken.clusters(encoded.frames))
+    clusters = None if taken is None else taken.clusters(encoded.frames)
+    copies = () if is_same else encoded.repeated(clusters)
     return Answers(
         encoded=encoded,
         sizes=sizes,
@@ -65,11 +66,11 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     )
 
 
-def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[str, ...]]:
-    """Return the rows that are looked at, what is known of them, and notes on those that do not take part."""
+def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken | None, tuple[str, ...]]:
+    """Return the rows that are looked at, the columns of a design, and notes on rows that do not take part."""
     design, frames = asked.design, tuple(map(with_own_numbers, as_frames((A, B), asked.names)))
     if not design:
-        return frames, design.taken(frames), ()
+        return frames, None, ()
     rows = DesignedRows.of_frames(frames, design, asked.encoding, (A, B))
     rest = design.beside(frames[0].names, frames[0].source)
     used = [frame.select(rest).take(kept) for frame, kept in zip(frames, rows.looked, strict=True)]

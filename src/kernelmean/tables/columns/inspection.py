@@ -267,11 +267,14 @@ class Inspection:
         ValueError
             When a column holds identifiers or free text.
         """
-        judged = self.judged().values()
-        found = [finding for finding, _ in judged if finding is not None]
-        if found:
-            raise refusal(found)
-        return tuple(note for _, note in judged if note is not None)
+        findings: list[Finding] = []
+        notes: list[str] = []
+        for finding, note in self.judged().values():
+            findings += [] if finding is None else [finding]
+            notes += [] if note is None else [note]
+        if findings:
+            raise refusal(findings)
+        return tuple(notes)
 
     def judged(self) -> dict[str, tuple[Finding | None, str | None]]:
         """Return for every column whose kind was not named what is wrong with it, or a note on it, or neither."""
