@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..core.table import Frame
     from ..inference import ConditionalResult
     from ..studies.dependence import Dependence
-    from ..studies.designs import TableDesign
     from ..tables.source import Source
     from .inputs import Input
 
@@ -103,8 +102,11 @@ def dependence(
         return 0
     with progress(report.quiet) as told:
         streamed = is_streamed(groups, test.estimator, wanted)
-        if shown.intervals:
-            _check_intervals(design.of_rows, streamed)
+        if shown.intervals and (streamed or design.of_rows):
+            other = design.of_rows.options() if design.of_rows else "a table that is read batch by batch"
+            raise ValueError(
+                f"--intervals is for independent rows in memory, and does not go with {other}; leave it out"
+            )
         if streamed:
             found = _tested(groups, design, test, table, long_table(groups, wanted), told)
             result = replace(found, name=short(groups.data), seed=test.seed)
@@ -139,13 +141,6 @@ def _given(groups: TwoGroups, test: PairTest, table: MixedTable, source: Input) 
     kinds = table.kinds(names, scale=test.scale)
     result = dependence_given(source.frame, x, y, given, encoding=kinds, n_resamples=test.n_resamples, rng=test.seed)
     return replace(result, notes=(*source.notes, *result.notes))
-
-
-def _check_intervals(design: TableDesign, streamed: bool) -> None:
-    """Raise if intervals cannot be computed, before long work begins."""
-    if design or streamed:
-        other = design.options() if design else "a table that is read batch by batch"
-        raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
 
 
 def _as_shown(result: Dependence, shown: ListedPairs, seed: int, told: Progress) -> Dependence:

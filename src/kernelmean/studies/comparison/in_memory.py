@@ -11,13 +11,10 @@ from ...core.array import as_rng
 from ...core.table import Frame
 from ...core.words import count
 from ...inference import Design
-from ...inference.adaptive.many_kernels import NAMED
-from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames
 from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
-from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes, with_own_numbers
 from ..rows.designed_rows import DesignedRows
@@ -32,13 +29,12 @@ from .table_test import TableTest, check_estimator
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
     check_estimator(asked)
-    asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
+    asked.design.check_estimator(asked.estimator)
     frames, taken, dropped = _rows(A, B, asked)
     encoded, scan = encoded_and_seen(frames, asked.encoding)
     sizes = len(encoded.frames[0]), len(encoded.frames[1])
     asked.check(sizes, encoded.codings)
-    if encoded.variances is not None and asked.estimator != "kme":
-        raise noise_needs_kme(asked.estimator)
+    encoded.check_noise(asked.estimator)
     encoded = encoded.called(asked.names)
     design, order = Design() if taken is None else taken.of(encoded.frames), encoded.in_table_order()
     test = TableTest(asked, design=design)
@@ -56,7 +52,7 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         bandwidth=_in_table_order(theta, encoded),
         alone=alone,
         summaries=_summaries(encoded, scan, design),
-        weights=RowWeights.of(design),
+        weights=None if taken is None else RowWeights.of(design),
         in_series=alike is not None,
         same_rows=is_same,
     ).compared(

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...core.array import Array
 from ...core.words import listed
 from ...inference import Design, Resampling, TestResult, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
@@ -128,7 +127,7 @@ class TableTest:
                     f"the bandwidth {rule!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
                     f"coordinates; write bandwidth='median' or a number"
                 )
-        return _bandwidth(pooled, rule)
+        return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)  # sorted: drawn rows do not depend on the table
 
 
 def check_estimator(asked: Testing, tables: int = 2) -> None:
@@ -153,8 +152,3 @@ def planned_runs(asked: Testing, tests: int) -> tuple[Run, ...]:
     """Return the runs for so many tests, a single one if they are few."""
     planned = runs(asked.n_resamples, tests, asked.level)
     return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
-
-
-def _bandwidth(pooled: Array, rule: Any) -> Any:
-    """Return the bandwidth of a rule; rows are sorted, so the rows that it draws do not depend on the table."""
-    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)

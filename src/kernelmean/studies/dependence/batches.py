@@ -37,10 +37,9 @@ from ..many_tests import ManyTests, OneTest, Run, runs
 from ..rows.coordinates import LABEL, coordinate_batches
 from ..rows.first_look import Learnt, check_rules, learn
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
-from .designed import DesignedTable
 from .pair import PairDependence
 from .partners import Partners, Sums, WithinDesign, WithoutDesign
-from .request import Answered, DependenceOptions, Groups, Pair, check_rows, varying
+from .request import Answered, DependenceOptions, DesignedTable, Groups, Pair, check_rows, varying
 
 _MEMORY = 384 * 2**20
 """Bytes for the sums of one pass, without those of the joint test."""

@@ -7,9 +7,7 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.table import Frame
-from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import HOLM
-from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan
 from ...tables.batchwise import placed, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
@@ -17,9 +15,8 @@ from ...tables.read import read
 from ..designs import TableDesign
 from ..study import row_limit
 from .batches import tested_in_batches
-from .designed import DesignedTable
 from .held import tested_in_memory
-from .request import DependenceOptions, named_columns
+from .request import DependenceOptions, DesignedTable, named_columns
 from .result import Dependence
 
 
@@ -126,7 +123,7 @@ def dependence(
         adjustment=adjustment,
     )
     (found,), batches = placed((table,), row_limit(estimator))
-    asked.design.check_estimator(estimator, (*PLAIN, *NAMED))
+    asked.design.check_estimator(estimator)
     with readable(read(found), frames=True) as source:
         designed = DesignedTable.of(source, asked)
         if batches:

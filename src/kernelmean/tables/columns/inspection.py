@@ -287,14 +287,6 @@ class Inspection:
         if found:
             raise refusal(found)
 
-    def candidates(self) -> tuple[str, ...]:
-        """Return the columns that may be identifiers, judging by the rows so far."""
-        return tuple(
-            name
-            for name, seen in self._integers.items()
-            if any(table.rows for table in seen) and all(table.distinct for table in map(_settled, seen))
-        )
-
     def _judge(self, name: str) -> tuple[Finding | None, str | None]:
         texts = self._texts.get(name)
         if texts is not None and texts.cells:
@@ -317,8 +309,3 @@ class Inspection:
             return finding
         one = f"the other table has another decimal mark; write {finding.where} with that one first"
         return replace(finding, advice=f"{one} (pandas: read_csv(..., decimal=...), then to_csv)")
-
-
-def _settled(seen: IntegersSeen) -> IntegersSeen:
-    seen.kept()
-    return seen

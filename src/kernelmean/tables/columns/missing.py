@@ -177,14 +177,6 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnKind]) -> None:
         )
 
 
-def noise_needs_kme(estimator: str) -> ValueError:
-    """Return the error for missing cells taken as noise in a test without an exact kernel for them."""
-    return ValueError(
-        f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write estimator='kme', "
-        "or missing='category' or 'drop', which serve every estimator"
-    )
-
-
 def sifted(
     frame: Frame, types: Mapping[str, ColumnKind], missing: Missing, *, drops: bool = True
 ) -> tuple[Frame, dict[str, int]]:
