@@ -137,7 +137,7 @@ def compare(
         how = _how(test, encoding, LEVEL if alpha is None else alpha, step, read.plan)
         if len(read.tables) == 2:
             one, other = read.tables
-            result = compare_tables(one, other, names=read.names, equivalence=margins, **asdict(rows_are), **how)
+            result = compare_tables(one, other, names=read.names, equivalence=margins, **asdict(design), **how)
         elif margins is None:
             result = replace(_of_groups(read.tables, str(tables.by), rows_are, how), name=short(first.name))
         else:

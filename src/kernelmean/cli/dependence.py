@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -165,9 +165,7 @@ def _tested(
         n_resamples=test.n_resamples,
         rng=test.seed,
         screen=test.screen,
-        strata=design.strata,
-        clusters=design.clusters,
-        weights=design.weights,
+        **asdict(design),
         keep_finished=True,
         adjustment=test.adjustment,
         plan=test.plan,

@@ -13,7 +13,6 @@ import numpy as np
 from ..core.array import Progress
 from ..core.table import Frame
 from ..core.words import count, refuse
-from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
 from ..studies import study
 from ..studies.columns import describe_columns, describe_long
@@ -29,7 +28,7 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
 from .named_tables import NamedTable, files_of, named_table
-from .options import AUTO, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
+from .options import MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
 
@@ -89,10 +88,11 @@ class Input:
 
 def row_limit(estimator: str, others: str = "", *, in_memory: Any = False) -> tuple[int, str]:
     """Return how many rows a test takes without --max-rows, and what to say about tests with one kernel."""
-    if estimator not in (*NAMED, AUTO):
+    limit = study.row_limit(estimator)
+    if limit != limits.ADAPTIVE_LIMIT:
         return limits.TEST_LIMIT, ""
     more = f"takes up to {limits.TEST_LIMIT:,} rows" if in_memory or not others else others
-    return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
+    return limit, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
 def read_one(source: str, reading: ReadOptions) -> Input:
