@@ -23,12 +23,12 @@ from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
 from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
-from .table_test import TableTest, check_estimator
+from .table_test import TableTest
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
-    check_estimator(asked)
+    asked.check_estimator()
     asked.design.check_estimator(asked.estimator)
     frames, taken, dropped = _rows(A, B, asked)
     encoded, scan = encoded_and_seen(frames, asked.encoding)

@@ -41,7 +41,6 @@ from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
 from .table_pass import PairSums, TableSums, run_pairs, run_pass
-from .table_test import check_own_bandwidth, planned_runs
 
 RULES = ("median", "median-unsquared")
 _WITH_DESIGN = (
@@ -113,7 +112,7 @@ class PilotRows:
 
 def check_batches(asked: Asked) -> None:
     """Raise for options that need all rows in memory."""
-    check_own_bandwidth(asked)
+    asked.check_bandwidth()
     if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
         raise ValueError(
             f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
@@ -233,7 +232,7 @@ class Tests:
     def alone(self, sums: Array) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
         asked = self.drawing.asked
-        planned = planned_runs(asked, len(self.each))
+        planned = asked.runs(len(self.each))
         streams = np.random.default_rng([self.drawing.test.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 

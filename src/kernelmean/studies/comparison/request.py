@@ -11,11 +11,15 @@ from ...core.array import Progress, RngLike
 from ...core.cells import column_name
 from ...core.validate import check_fraction, check_positive_number
 from ...core.words import EVERY, count, did_you_mean, listed
+from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import check_adjustment
+from ...inference.request import ESTIMATORS as PLAIN
+from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...plan.plan import Plan, RemotePlan
 from ...tables.columns import Encoding
 from ...tables.columns.kinds import Coding
 from ..designs import NO_DESIGN, TableDesign
+from ..many_tests import UNSCREENED, Run, runs
 
 Margins = float | Mapping[Any, float] | None
 """One margin for all columns of numbers, or margins by column; "*" stands for the other columns of numbers."""
@@ -80,6 +84,27 @@ class Testing:
     def __post_init__(self) -> None:
         check_adjustment(self.adjustment)
         check_fraction(self.level, "level", 0.05)
+
+    def check_estimator(self, tables: int = 2) -> None:
+        """Raise if the estimator is unknown, does not take so many tables, or takes no bandwidth."""
+        known = PLAIN if tables > 2 else ESTIMATORS
+        if self.estimator not in (*known, *NAMED):
+            of = f" for {tables} groups" if tables > 2 else ""
+            raise ValueError(f"estimator is {self.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
+        self.check_bandwidth()
+
+    def check_bandwidth(self) -> None:
+        """Raise if an adaptive test is given a bandwidth."""
+        if self.estimator in NAMED and self.bandwidth != "median":
+            raise ValueError(
+                f"the {self.estimator} test brings its own bandwidths; leave bandwidth={self.bandwidth!r} out, or take "
+                f"one of {listed(ESTIMATORS)}"
+            )
+
+    def runs(self, tests: int) -> tuple[Run, ...]:
+        """Return the runs for so many tests, a single one if they are few."""
+        planned = runs(self.n_resamples, tests, self.level)
+        return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
 
 
 @dataclass(frozen=True)

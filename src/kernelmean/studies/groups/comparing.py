@@ -30,7 +30,7 @@ from ...tables.read import hold
 from ...tables.reading import split_groups
 from ..cells import drawn
 from ..comparison.request import Testing
-from ..comparison.table_test import TableTest, check_estimator, planned_runs
+from ..comparison.table_test import TableTest
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
 from ..strengths import MOST_ROWS, gaussian_of
@@ -139,7 +139,7 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     """Compare groups that are separate tables, as :func:`split_groups` returns them."""
     by, sources = column_name(by), [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
-    check_estimator(how, len(frames))
+    how.check_estimator(len(frames))
     design.check_estimator(how.estimator)
     tables, taken = design.split(frames)
     tables, absent = taken.taking_part(tables)
@@ -267,7 +267,7 @@ class _GroupTests:
     def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first, by the same permutations; a single one has the joint test."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
-        planned = planned_runs(how, len(pairs))
+        planned = how.runs(len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
 
         def test(pair: tuple[int, int], run: Run) -> OneTest:
