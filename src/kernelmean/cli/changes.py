@@ -66,12 +66,10 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
     from ..studies.changes import Search  # slow to import, which help can do without
     from ..studies.changes import changes as find_changes
     from .inputs import read_in_order, reading
-    from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(*series.data, plot=report.plot_path)
-    check_picture(report.plot_path)
+    output.check(*series.data)
     also = () if series.time is None else (series.time,)
     source = read_in_order(series.data, reading(table, test.seed, TEST_LIMIT, also=also))
     with progress(report.quiet) as told:
@@ -85,8 +83,4 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
             encoding=table.kinds(source.frame.names, scale=test.scale),
         )
     result = source.told(result, test.seed)
-    drawn = []
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        drawn.append(f"columns over time drawn in {report.plot_path}")
-    output.put(result, result.document() if output.page else None, drawn)
+    output.put(result, output.drawn("columns over time", result.plot))

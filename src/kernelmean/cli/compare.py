@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed, refuse
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..studies.groups import GroupComparison
     from ..tables.columns import Encoding
     from .inputs import Input, ReadOptions
+    from .outputs import Output
 
     Pair: TypeAlias = tuple[Any, Any]
 
@@ -108,43 +109,45 @@ def compare(
     input; 70 when kernelmean itself failed; 130 when you stopped it.
     """
     from ..inference.wording import short  # slow to import, which help can do without
+    from ..studies.comparison import compare as compare_tables
     from .drift import LEVEL, check_drift, check_power, drifted
     from .inputs import read_tables, reading, row_limit
     from .named_tables import named_tables
-    from .outputs import check_picture
     from .progress import progress
 
     pair = first, _ = named_tables(tables)
-    check_drift(drift.fail_on_drift, test.n_resamples)
+    alpha, output = drift.fail_on_drift, report.output
+    if alpha is not None:
+        check_drift(alpha, test.n_resamples)
     margins = test.margins
-    level = LEVEL if drift.fail_on_drift is None else drift.fail_on_drift
-    output = report.output
-    files = [file for named in pair if named is not None for file in named.files]
-    output.check(*files, plot=report.plot_path)
-    check_picture(report.plot_path)
-    _check_design(design.of_rows, tables, report)
+    output.check(*(file for named in pair if named is not None for file in named.files))
+    rows_are = design.of_rows
+    if tables.by is not None and tables.by in rows_are.columns:
+        raise ValueError(f"--by and {rows_are.options()} both name {tables.by!r}; name different columns")
+    if output.plot is not None:
+        rows_are.refuse_witness("--plot")
     limit = row_limit(test.estimator, "takes all rows of two files", in_memory=tables.by is not None)
-    rows = reading(table, test.seed, *limit, design.of_rows, tables.given or ())
+    rows = reading(table, test.seed, *limit, rows_are, tables.given or ())
     if tables.given:
         _check_given(design, test, cluster, drift)
-        return _given(tables.given, test, table, read_tables(*pair, tables, rows), report)
+        return _given(tables.given, test, table, read_tables(*pair, tables, rows), output)
     result: Comparison | GroupComparison
     with progress(report.quiet) as step, _opened(pair, tables, cluster, rows, test.estimator) as read:
-        how = _how(test, table.kinds(read.tables[0].names, scale=test.scale), level, step, read.plan)
-        if len(read.tables) > 2:
-            if margins is not None:
-                raise ValueError(f"--equivalence is for two groups, and there are {len(read.tables)}; {_NAME_TWO}")
-            result = replace(_of_groups(read.tables, str(tables.by), design.of_rows, how), name=short(first.name))
+        encoding = table.kinds(read.tables[0].names, scale=test.scale)
+        how = _how(test, encoding, LEVEL if alpha is None else alpha, step, read.plan)
+        if len(read.tables) == 2:
+            one, other = read.tables
+            result = compare_tables(one, other, names=read.names, equivalence=margins, **asdict(design), **how)
+        elif margins is None:
+            result = replace(_of_groups(read.tables, str(tables.by), rows_are, how), name=short(first.name))
         else:
-            result = _of_two(read, design.of_rows, {**how, "equivalence": margins})
+            raise ValueError(f"--equivalence is for two groups, and there are {len(read.tables)}; {_NAME_TWO}")
         result = replace(result, notes=tuple(dict.fromkeys((*read.notes, *result.notes))), seed=test.seed)
-        page = result.document(progress=step) if output.page else None
-    check_power(drift.fail_on_drift, result.test)
-    drawn = []
-    if report.plot_path is not None:
-        drawn.append(_draw(report.plot_path, result, test.seed))
-    output.put(result, page, drawn)
-    return drifted(drift.fail_on_drift, result.test)
+        page = None if output.html is None else result.document(progress=step)
+    if alpha is not None:
+        check_power(alpha, result.test)
+    output.put(result, [] if output.plot is None else _drawn(output, result, test.seed), page)
+    return 0 if alpha is None else drifted(alpha, result.test)
 
 
 def _check_given(design: RowsOfTwo, test: ComparedTest, cluster: Cluster, drift: Drift) -> None:
@@ -160,12 +163,9 @@ def _check_given(design: RowsOfTwo, test: ComparedTest, cluster: Cluster, drift:
     )
 
 
-def _given(
-    given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], report: ReportOutput
-) -> int:
+def _given(given: list[str], test: TwoSampleTest, table: MixedTable, read: Sequence[Input], output: Output) -> int:
     """Compare two tables beyond what some of their columns explain, and show the result."""
     from ..studies.given import compare_given  # slow to import
-    from .outputs import write_picture
 
     if len(read) > 2:
         raise ValueError(f"--given compares two groups, and there are {len(read)}; {_NAME_TWO}")
@@ -181,20 +181,8 @@ def _given(
     )
     notes = tuple(dict.fromkeys((*first.notes, *second.notes, *result.test.notes)))
     result = replace(result, test=replace(result.test, notes=notes))
-    drawn = []
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        drawn.append(f"differences drawn in {report.plot_path}")
-    report.output.put(result, result.document() if report.output.page else None, drawn)
+    output.put(result, output.drawn("differences", result.plot))
     return 0
-
-
-def _check_design(design: TableDesign, tables: TwoTables, report: ReportOutput) -> None:
-    """Raise for a design that names the column of the groups, or has no picture."""
-    if tables.by is not None and tables.by in design.columns:
-        raise ValueError(f"--by and {design.options()} both name {tables.by!r}; name different columns")
-    if report.plot_path is not None:
-        design.refuse_witness("--plot")
 
 
 @dataclass(frozen=True)
@@ -257,15 +245,6 @@ def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, 
     }
 
 
-def _of_two(read: _Read, design: TableDesign, how: dict[str, Any]) -> Comparison:
-    """Compare two tables."""
-    from ..studies.comparison import compare as compare_tables  # slow to import
-
-    rows = {name: getattr(design, name) for name in ("strata", "clusters", "weights", "paired")}
-    first, second = read.tables
-    return compare_tables(first, second, names=read.names, **rows, **how)
-
-
 def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[str, Any]) -> GroupComparison:
     """Compare several groups."""
     from ..studies.comparison.request import Testing  # slow to import
@@ -284,16 +263,13 @@ def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[
     return replace(found, notes=(*found.notes, f"to see in which columns two groups differ, add {named}"))
 
 
-def _draw(path: str, result: Comparison | GroupComparison, seed: int) -> str:
+def _drawn(output: Output, result: Comparison | GroupComparison, seed: int) -> list[str]:
     """Draw the columns of numbers that differ most, or the map of all pairs of groups; return a note."""
     from ..studies.comparison import Comparison  # slow to import
-    from .outputs import write_picture
 
     if not isinstance(result, Comparison):
-        write_picture(result.plot(), path)
-        return f"map of all pairs of groups drawn in {path}"
+        return output.drawn("map of all pairs of groups", result.plot)
     names = result.numbers[:_PANELS]
     if not names:
-        return "no picture drawn: it shows columns of numbers, and no column that varies holds numbers"
-    write_picture(result.plot(names, rng=seed), path)
-    return f"witness of {listed(names)} drawn in {path}"
+        return ["no picture drawn: it shows columns of numbers, and no column that varies holds numbers"]
+    return output.drawn(f"witness of {listed(names)}", lambda: result.plot(names, rng=seed))

@@ -63,14 +63,13 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     from ..estimators.files import save  # slow to import, which help can do without
     from ..studies.density import fit_densities
     from .inputs import read_numbers, reading
-    from .outputs import check_picture, write_picture, write_rows
+    from .outputs import write_rows
     from .progress import progress
 
     if (kept.sample is None) != (kept.sample_to is None):
         raise ValueError("--sample N and --sample-to FILE belong together; write both or none")
     output = report.output
-    output.check(fit.data, plot=report.plot_path, save=kept.save_path, sample_to=kept.sample_to)
-    check_picture(report.plot_path)
+    output.check(fit.data, save=kept.save_path, sample_to=kept.sample_to)
     source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
     with progress(report.quiet) as told:
         result = fit_densities(
@@ -95,10 +94,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
         written.append(
             f"{count(kept.sample, 'row')} drawn from the mixture of kernel mean matching written to {kept.sample_to}"
         )
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        written.append(f"marginals and pairs drawn in {report.plot_path}")
-    output.put(result, result.document() if output.page else None, written)
+    output.put(result, [*written, *output.drawn("marginals and pairs", result.plot)])
 
 
 def _counts(text: str | None) -> list[int]:

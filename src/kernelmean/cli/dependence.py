@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..core.table import Frame
     from ..inference import ConditionalResult
     from ..studies.dependence import Dependence
-    from ..studies.designs import TableDesign
     from ..tables.source import Source
     from .inputs import Input
 
@@ -89,28 +88,25 @@ def dependence(
     from ..inference.wording import short  # slow to import, which help can do without
     from .errors import STOPPED
     from .inputs import is_streamed, long_table, read_one, reading, row_limit
-    from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(groups.data, plot=report.plot_path)
-    check_picture(report.plot_path)
+    output.check(groups.data)
     limit = row_limit(test.estimator, "takes all rows of a file")
     also = (*(groups.x or ()), *(groups.y or ()), *(groups.given or ()))
     wanted = reading(table, test.seed, *limit, design.of_rows, also)
-    drawn = []
     if groups.given:
         _check_given(design, shown, test)
         conditional = _given(groups, test, table, read_one(groups.data, wanted))
-        if report.plot_path is not None:
-            write_picture(conditional.plot(), report.plot_path)
-            drawn.append(f"evidence of every statistic drawn in {report.plot_path}")
-        output.put(conditional, conditional.document() if output.page else None, drawn)
+        output.put(conditional, output.drawn("evidence of every statistic", conditional.plot))
         return 0
     with progress(report.quiet) as told:
         streamed = is_streamed(groups, test.estimator, wanted)
-        if shown.intervals:
-            _check_intervals(design.of_rows, streamed)
+        if shown.intervals and (streamed or design.of_rows):
+            other = design.of_rows.options() if design.of_rows else "a table that is read batch by batch"
+            raise ValueError(
+                f"--intervals is for independent rows in memory, and does not go with {other}; leave it out"
+            )
         if streamed:
             found = _tested(groups, design, test, table, long_table(groups, wanted), told)
             result = replace(found, name=short(groups.data), seed=test.seed)
@@ -118,10 +114,7 @@ def dependence(
             source = read_one(groups.data, wanted)
             result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
         result = _as_shown(result, shown, test.seed, told)
-    if report.plot_path is not None:
-        write_picture(result.plot(), report.plot_path)
-        drawn.append(f"map of all pairs drawn in {report.plot_path}")
-    output.put(result, result.document() if output.page else None, drawn)
+    output.put(result, output.drawn("map of all pairs", result.plot))
     return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
 
@@ -150,13 +143,6 @@ def _given(groups: TwoGroups, test: PairTest, table: MixedTable, source: Input) 
     return replace(result, notes=(*source.notes, *result.notes))
 
 
-def _check_intervals(design: TableDesign, streamed: bool) -> None:
-    """Raise if intervals cannot be computed, before long work begins."""
-    if design or streamed:
-        other = design.options() if design else "a table that is read batch by batch"
-        raise ValueError(f"--intervals is for independent rows in memory, and does not go with {other}; leave it out")
-
-
 def _as_shown(result: Dependence, shown: ListedPairs, seed: int, told: Progress) -> Dependence:
     """Return the result with the wanted pairs, and with intervals if they are asked for or quick."""
     result = replace(result, at_least=shown.at_least)
@@ -179,9 +165,7 @@ def _tested(
         n_resamples=test.n_resamples,
         rng=test.seed,
         screen=test.screen,
-        strata=design.strata,
-        clusters=design.clusters,
-        weights=design.weights,
+        **asdict(design),
         keep_finished=True,
         adjustment=test.adjustment,
         plan=test.plan,

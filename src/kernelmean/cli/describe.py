@@ -26,4 +26,4 @@ def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput)
     output.check(data.data)
     with progress(numbers.quiet) as told:
         found = described(data, table, reading(table, seed.seed, ESTIMATE_LIMIT), told)
-    output.write(found.describe(), found.to_dict(), found.rows())
+    output.write(found.describe(), found.to_dict, found.rows)

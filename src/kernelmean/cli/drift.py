@@ -16,10 +16,8 @@ _LARGE = 1.0
 """A large difference of means, in standard deviations."""
 
 
-def check_drift(alpha: float | None, resamples: int) -> None:
+def check_drift(alpha: float, resamples: int) -> None:
     """Raise if no p-value of so many permutations can be at most ``alpha``."""
-    if alpha is None:
-        return
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"--fail-on-drift is {alpha:g}; write a number between 0 and 1, such as 0.01")
     if 1.0 / (1 + resamples) > alpha:
@@ -29,10 +27,8 @@ def check_drift(alpha: float | None, resamples: int) -> None:
         )
 
 
-def check_power(alpha: float | None, test: TestResult) -> None:
+def check_power(alpha: float, test: TestResult) -> None:
     """Raise if no arrangement of the rows has a p-value of at most ``alpha``: with few rows, or many equal ones."""
-    if alpha is None:
-        return
     values = np.append(test.null_distribution, test.statistic)
     least = float(np.mean(values >= values.max() - test.tolerance))
     if least > alpha:
@@ -42,25 +38,19 @@ def check_power(alpha: float | None, test: TestResult) -> None:
         )
 
 
-def drifted(alpha: float | None, test: TestResult) -> int:
-    """Return the exit code; if it is not 0, print why on stderr."""
-    if alpha is None:
-        return 0
-    if test.pvalue > alpha:
-        _tell_of_few(alpha, test.sizes)
-        return 0
-    tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
-    return DRIFTED
-
-
-def _tell_of_few(alpha: float, sizes: tuple[int, ...]) -> None:
-    """Print a note on stderr where a z-test of one column would miss a large difference more often than not."""
-    few, many = min(sizes), max(sizes)
+def drifted(alpha: float, test: TestResult) -> int:
+    """Return the exit code, and print why it is not 0, or that there are few rows, on stderr."""
+    if test.pvalue <= alpha:
+        tell(f"kernelmean: drift: p = {beside(test.pvalue, alpha)}, at most {alpha:g}")
+        return DRIFTED
+    few, many = min(test.sizes), max(test.sizes)
+    # a z-test of one column would miss a large difference more often than not
     if _LARGE * np.sqrt(few * many / (few + many)) < -ndtri(alpha / 2.0):
         tell(
             f"kernelmean: {count(few, 'row')} can show only very large differences; a mean that moved by one standard "
             "deviation would be missed more often than not"
         )
+    return 0
 
 
 def drift_found(state: DriftState, batch: str) -> int:

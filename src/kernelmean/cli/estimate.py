@@ -42,12 +42,10 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, report: ReportOutput) -
     from ..estimators.files import save
     from ..studies.estimate import fit_all
     from .inputs import read_numbers, reading
-    from .outputs import check_picture, write_picture
     from .progress import progress
 
     output = report.output
-    output.check(saved.data, plot=report.plot_path, save=saved.save_path)
-    check_picture(report.plot_path)
+    output.check(saved.data, save=saved.save_path)
     if saved.estimator is not None and saved.estimator not in NAMED:
         raise ValueError(f"estimator is {saved.estimator!r}; write one of {listed(NAMED)}")
     if saved.estimator is not None and saved.save_path is None:
@@ -67,7 +65,4 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, report: ReportOutput) -
         name = saved.estimator or fits.best
         save(fits.embedding(name), saved.save_path, columns=fits.table.names)
         written.append(f"{name} saved to {saved.save_path}")
-    if report.plot_path is not None:
-        write_picture(fits.plot(), report.plot_path)
-        written.append(f"scores drawn in {report.plot_path}")
-    output.put(fits, fits.document() if output.page else None, written)
+    output.put(fits, [*written, *output.drawn("scores", fits.plot)])

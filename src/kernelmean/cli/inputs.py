@@ -13,15 +13,14 @@ import numpy as np
 from ..core.array import Progress
 from ..core.table import Frame
 from ..core.words import count, refuse
-from ..inference.adaptive.many_kernels import NAMED
 from ..inference.wording import short
+from ..studies import study
 from ..studies.columns import describe_columns, describe_long
 from ..studies.described import DescribedTable
 from ..studies.designs import NO_DESIGN, TableDesign
 from ..studies.row_keys import check_row_order, with_keys
-from ..studies.rows.batchwise import placed
 from ..tables import limits
-from ..tables.batchwise import is_long
+from ..tables.batchwise import is_long, placed
 from ..tables.files import PARQUET, ending
 from ..tables.read import read
 from ..tables.readers import PLAIN, TextFormat
@@ -29,7 +28,7 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
 from .named_tables import NamedTable, files_of, named_table
-from .options import AUTO, MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
+from .options import MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
 
 Study = TypeVar("Study", bound=Any)
 
@@ -89,10 +88,11 @@ class Input:
 
 def row_limit(estimator: str, others: str = "", *, in_memory: Any = False) -> tuple[int, str]:
     """Return how many rows a test takes without --max-rows, and what to say about tests with one kernel."""
-    if estimator not in (*NAMED, AUTO):
+    limit = study.row_limit(estimator)
+    if limit != limits.ADAPTIVE_LIMIT:
         return limits.TEST_LIMIT, ""
     more = f"takes up to {limits.TEST_LIMIT:,} rows" if in_memory or not others else others
-    return limits.ADAPTIVE_LIMIT, f"; a test of one kernel, such as --estimator mkme, {more}"
+    return limit, f"; a test of one kernel, such as --estimator mkme, {more}"
 
 
 def read_one(source: str, reading: ReadOptions) -> Input:
@@ -120,7 +120,7 @@ def _one_after_another(files: Sequence[str], reading: ReadOptions) -> Frame:
 
 def described(table: OneTable, options: MixedTable, reading: ReadOptions, progress: Progress) -> DescribedTable:
     """Return what the columns of a table of any length are taken for."""
-    if reading.max_rows is None and is_long(_lengthy(named_table(table.data), reading), reading.limit):
+    if reading.max_rows is None and is_long(named_table(table.data).source, reading.limit, reading.text):
         rows = long_table(table, reading)
         found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
     else:
@@ -192,20 +192,15 @@ def are_streamed(first: NamedTable, second: NamedTable | None, estimator: str, r
     """Whether two tables are read batch by batch: if one is long, and all rows are asked for."""
     if second is None or reading.max_rows is not None:
         return False
-    return placed([_lengthy(named, reading) for named in (first, second)], estimator)[1]
+    return placed([first.source, second.source], study.row_limit(estimator), reading.text)[1]
 
 
 def is_streamed(table: OneTable, estimator: str, reading: ReadOptions) -> bool:
     """Whether a table is read batch by batch: if it is long, and all rows are asked for."""
     named = named_table(table.data)
-    return reading.max_rows is None and named.fits_batches and placed((_lengthy(named, reading),), estimator)[1]
-
-
-def _lengthy(named: NamedTable, reading: ReadOptions) -> Any:
-    """Return a table whose rows can be counted: those of a file of text as its options read it."""
-    return (
-        read(named.source, text=reading.text) if os.path.isfile(named.files[0]) and not named.in_files else named.source
-    )
+    if reading.max_rows is not None or not named.fits_batches:
+        return False
+    return placed([named.source], study.row_limit(estimator), reading.text)[1]
 
 
 def long_table(table: OneTable, reading: ReadOptions) -> Source:

@@ -30,14 +30,11 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     from . import show
     from .drift import drift_found
     from .inputs import check_once
-    from .outputs import check_picture, write_picture
     from .progress import progress, stoppable
     from .watching import UNITS, watch
 
     output = report.output
-    files = {"plot": report.plot_path, "checkpoint": watched.checkpoint}
-    output.check(watched.reference, *watched.news, **files)
-    check_picture(report.plot_path)
+    output.check(watched.reference, *watched.news, checkpoint=watched.checkpoint)
     if watched.every is not None and (watched.by is None or watched.every not in UNITS):
         raise ValueError(f"--every is {watched.every!r}; write --by COLUMN --every hour, day, week or month")
     check_once(watched.reference, *watched.news)
@@ -52,14 +49,11 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     content["notes"] = seen.notes
     content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
     said = show.monitoring(seen, watched.reference)
-    drawn = []
-    if report.plot_path is not None:
-        write_picture(pictures.show(wealth_panel(seen.state, seen.path)), report.plot_path)
-        drawn.append(f"the evidence drawn in {report.plot_path}")
+    drawn = output.drawn("the evidence", lambda: pictures.show(wealth_panel(seen.state, seen.path)))
     page = None
-    if output.page:
+    if output.html is not None:
         page = monitor_page(
             seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path, earlier=seen.earlier
         )
-    output.write(said, content, seen.batches or [seen.numbers], page, drawn)
+    output.write(said, lambda: content, lambda: seen.batches or [seen.numbers], drawn, page)
     return drift_found(seen.state, seen.place) if watched.fails else 0

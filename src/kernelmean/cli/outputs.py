@@ -9,10 +9,10 @@ import math
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from .. import __version__
 from ..core.array import Array
@@ -20,7 +20,6 @@ from ..core.cells import is_float
 from ..core.disk import is_special, plain, write_file
 from ..core.words import printable
 from ..estimators.files import check_ending
-from ..inference.base_result import Result
 from ..report import Document, html, pictures, templates
 from ..report.description import Description, as_text, noted
 from ..report.document import program
@@ -116,9 +115,28 @@ def csv_cell(cell: Any) -> Any:
     return f"'{text}" if _FORMULA.match(text) and not (is_float(text) and text == text.strip()) else text
 
 
+class AnyResult(Protocol):
+    """What commands show and write."""
+
+    def verdict(self) -> str:
+        """Return the outcome in one sentence, with which the description begins."""
+
+    def describe(self) -> Description:
+        """Return the description."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` writes."""
+
+    def rows(self) -> Sequence[dict[str, Any]]:
+        """Return what ``--csv`` writes."""
+
+    def document(self) -> Document:
+        """Return the page."""
+
+
 @dataclass(frozen=True)
 class Output:
-    """What a command was asked to write: pages, numbers as CSV and JSON, lines on the screen.
+    """What a command was asked to write: pages, numbers as CSV and JSON, a picture, lines on the screen.
 
     One of the outputs may be "-", the screen; then nothing else is printed.
     """
@@ -126,13 +144,9 @@ class Output:
     html: str | None = None
     csv: str | None = None
     json: str | None = None
+    plot: str | None = None
     quiet: bool = False
     verbose: bool = False
-
-    @property
-    def page(self) -> bool:
-        """Whether a report is asked for."""
-        return self.html is not None
 
     def check(self, *inputs: Target, **others: Target) -> None:
         """Raise if a file cannot be written, or would overwrite another output or one of the ``inputs``.
@@ -141,33 +155,43 @@ class Output:
         """
         if self.html is not None:
             templates.check()
-        options = {f"--{name.replace('_', '-')}": path for name, path in others.items()}
-        own = {"--html": self.html, "--csv": self.csv, "--json": self.json}
-        check_targets(own | options, inputs)
+        options = {"html": self.html, "csv": self.csv, "json": self.json, "plot": self.plot, **others}
+        check_targets({f"--{name.replace('_', '-')}": path for name, path in options.items()}, inputs)
+        if self.plot is not None:
+            pictures.check_format(self.plot)
 
-    def put(self, result: Result, page: Document | None = None, files: Sequence[str] = ()) -> None:
+    def drawn(self, what: str, plot: Callable[[], Any]) -> list[str]:
+        """Draw a picture if one is asked for, and return the note that says what it shows."""
+        if self.plot is None:
+            return []
+        pictures.save(plot(), self.plot)
+        return [f"{what} drawn in {self.plot}"]
+
+    def put(self, result: AnyResult, files: Sequence[str] = (), page: Document | None = None) -> None:
         """Print a result, and write what was asked for; ``files`` are notes on files already written."""
-        self.write(result.describe(), result.to_dict(), result.rows(), page, files)
+        if self.quiet and (self.json, self.csv, self.html) == (None, None, None):
+            print(printable(result.verdict()))
+            return
+        if self.html is not None and page is None:
+            page = result.document()
+        self.write(result.describe(), result.to_dict, result.rows, files, page)
 
     def write(
         self,
         said: Description,
-        content: dict[str, Any],
-        rows: Sequence[dict[str, Any]],
-        page: Document | None = None,
+        content: Callable[[], dict[str, Any]],
+        rows: Callable[[], Sequence[dict[str, Any]]],
         files: Sequence[str] = (),
+        page: Document | None = None,
     ) -> None:
         """Print a description (only its sentence if ``quiet``), and write what was asked for."""
         said = spelled_description(replace(said, notes=tuple(dict.fromkeys(said.notes))))
         texts: dict[str, str] = {}
-        told = list(files)
-        if self.verbose:
-            said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
         if self.json is not None:
-            whole = plain({**spelled_content(content), "notes": [*said.notes, *files], "version": __version__})
+            whole = plain({**spelled_content(content()), "notes": [*said.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
         if self.csv is not None:
-            texts[self.csv] = as_csv(spelled_content(rows))
+            texts[self.csv] = as_csv(spelled_content(rows()))
         if self.html is not None and page is not None:
             texts[self.html] = html.render(spelled_page(page))
         for path, text in texts.items():
@@ -176,17 +200,14 @@ class Output:
         if SCREEN in texts:
             print(texts[SCREEN], end="")
             return
-        told += [f"report written to {self.html}"] if self.html is not None else []
-        told += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
-        whole_text = "\n".join([as_text(said), *noted(told)])
-        print(printable(said.sentence) if self.quiet else whole_text)
-
-
-def check_picture(path: str | None) -> None:
-    """Raise for a bad file ending or a missing extra if a picture is wanted, before long work begins."""
-    if path is not None:
-        pictures.check_format(path)
-        check_target(path)
+        if self.quiet:
+            print(printable(said.sentence))
+            return
+        if self.verbose:
+            said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
+        written = [*files, *([] if self.html is None else [f"report written to {self.html}"])]
+        written += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
+        print("\n".join([as_text(said), *noted(written)]))
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:
@@ -211,7 +232,3 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows({key: csv_cell(cell) for key, cell in row.items()} for row in rows)
     return text.getvalue()
-
-
-write_picture = pictures.save
-"""Writes a matplotlib figure, or the figure of axes, in the format that the file ending names."""

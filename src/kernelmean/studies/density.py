@@ -25,7 +25,6 @@ from ..inference.adaptive.kinds import LEVEL
 from ..kernels import Gaussian
 from ..known import fit_test
 from ..report.description import Description, Grid
-from .density_search import Steps, searched
 from .numbers import Needs
 from .plots.density import density_pairs
 from .study import Study
@@ -341,7 +340,9 @@ def _ties(table: Table) -> Iterator[str]:
             )
 
 
-_Search = Callable[[Steps, Array], tuple[Any, str]]
+_Steps = Callable[[int, int], object]
+"""Is told the steps done, and the steps in all."""
+_Search = Callable[[_Steps, Array], tuple[Any, str]]
 """From training rows to a fitted model, and its chosen parameters in words."""
 
 
@@ -358,19 +359,42 @@ def _standard_error(values: Array) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
+def _searched(model: Any, grid: Any, X: Array, seed: int, folds: int, progress: _Steps) -> Any:
+    """Return the finished search; steps are components, as the time of a fit grows with their number."""
+    from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid  # slow to import
+
+    done = 0
+    total = folds * sum(setting.get("n_components", 1) for setting in ParameterGrid(grid))
+    parts = KFold(folds, shuffle=True, random_state=seed)
+    progress(done, total)
+
+    def scored(fitted: Any, rows: Array, _: None = None) -> float:
+        nonlocal done
+        done += fitted.get_params().get("n_components", 1)
+        progress(done, total)
+        return float(fitted.score(rows))
+
+    return GridSearchCV(model, grid, scoring=scored, cv=parts, error_score="raise").fit(X)
+
+
 def _matching(
-    estimator: str | None, components: tuple[int, ...], covariance: str | None, seed: int, progress: Steps, X: Array
+    estimator: str | None,
+    components: tuple[int, ...],
+    covariance: str | None,
+    seed: int,
+    progress: _Steps,
+    X: Array,
 ) -> tuple[Any, str]:
     """Choose among recommended settings of kernel mean matching, or among joint fits with what was named."""
     possible = components or [K for K in _COMPONENTS if len(X) // 2 >= K]
     named = {"estimator": [estimator or "mkme"], "covariance_type": [covariance or "spherical"]}
     grid = [named | {"n_components": possible}] if estimator or components or covariance else settings(X, _COMPONENTS)
-    best = searched(KernelMeanMatching(random_state=seed), grid, X, seed, _FOLDS, progress).best_estimator_
+    best = _searched(KernelMeanMatching(random_state=seed), grid, X, seed, _FOLDS, progress).best_estimator_
     update = "weights" if best.update == "weights" else "joint fit"
     return best, f"{count(best.n_components_, 'component')}, {best.covariance_type}, {update} to {best.estimator}"
 
 
-def _gaussian_mixture(components: tuple[int, ...], seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
+def _gaussian_mixture(components: tuple[int, ...], seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
     from sklearn.mixture import GaussianMixture  # slow to import
 
     grid = {
@@ -378,13 +402,13 @@ def _gaussian_mixture(components: tuple[int, ...], seed: int, progress: Steps, X
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
-    found = searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, _FOLDS, progress)
+    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, _FOLDS, progress)
     chosen = found.best_params_
     return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
-def _kernel_density(seed: int, progress: Steps, X: Array) -> tuple[Any, str]:
+def _kernel_density(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    found = searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, _FOLDS, progress)
+    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, _FOLDS, progress)
     return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"

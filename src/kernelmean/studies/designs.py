@@ -14,8 +14,10 @@ from ..core.labels import codes
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed
 from ..inference import Design
+from ..inference.adaptive.many_kernels import NAMED
 from ..inference.designs.labels import weightless
 from ..inference.designs.samples import pooled_codes, taking_part
+from ..inference.request import ESTIMATORS
 from ..inference.samples import check_one_order
 from ..tables.columns.missing import costly_drop
 from ..tables.neighbors import Alike, Neighbors
@@ -145,8 +147,9 @@ class TableDesign:
         whole = f", whole clusters of {self.clusters} at a time"
         return f"{dealt}{self.within}{'' if self.clusters is None else whole}"
 
-    def check_estimator(self, estimator: str, known: Sequence[str]) -> None:
+    def check_estimator(self, estimator: str) -> None:
         """Raise for an estimator with weights or parameters of its own, found again under every permutation."""
+        known = (*ESTIMATORS, *NAMED)
         if self and estimator not in known:
             raise ValueError(
                 f"the estimator {estimator!r} does not go with {self.options()}; write one of {listed(known)}"

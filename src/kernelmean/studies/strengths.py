@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from ..core.array import RngLike
 from ..estimators import KME
 from ..inference.designs.independence import PairDesign
@@ -62,9 +64,12 @@ class Strengths:
         return TensorProduct((gaussian_of(self._encoded, (name,)),), ((*own, *noisy),))
 
 
-def gaussian_of(encoded: Encoded, columns: Iterable[str]) -> Kernel:
-    """Return the Gaussian kernel at the median distance of some columns, or its expectation if cells are noisy."""
-    (points,) = encoded.coordinates(columns)
-    found = choose_kernel(points, KME(), representative_rows(points), "the table").kernel
+def gaussian_of(encoded: Encoded, columns: Iterable[str], name: str = "the table") -> Kernel:
+    """Return the Gaussian kernel at the median distance of the rows of all tables, or its expectation for noisy cells.
+
+    ``name`` is what errors call the rows.
+    """
+    points = np.concatenate(encoded.coordinates(columns))
+    found = choose_kernel(points, KME(), representative_rows(points), name).kernel
     assert isinstance(found, Gaussian), "that is what was asked for"
     return encoded.kernel(found)

@@ -1,4 +1,4 @@
-"""What studies of tables share: each has a page, which stands in :mod:`kernelmean.studies.pages`."""
+"""What studies of tables share: up to how many rows they hold, and a page, in :mod:`kernelmean.studies.pages`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from importlib import import_module
 from typing import Any
 
 from ..core.array import SILENT, Progress
+from ..inference.adaptive.many_kernels import NAMED
 from ..inference.base_result import Result
+from ..inference.request import ESTIMATORS
 from ..report.html import Document
+from ..tables import limits
+
+AUTO = "auto"
+"""The estimator of a study without one: the adaptive test."""
+
+
+def row_limit(estimator: str) -> int | None:
+    """Return the number of rows above which a study reads batch by batch; None if it always holds all rows."""
+    if estimator in ESTIMATORS:
+        return limits.TEST_LIMIT
+    return limits.ADAPTIVE_LIMIT if estimator in (AUTO, *NAMED) else None
 
 
 class Study(Result):

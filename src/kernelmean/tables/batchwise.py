@@ -7,7 +7,7 @@ import os
 import pickle
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -19,7 +19,8 @@ import numpy as np
 from ..core.table import Frame, Table
 from .datasets import BUILT_IN
 from .files import ARROW, JSON_LINES, PARQUET, TEXT, ending
-from .read import check_apart, is_path, read
+from .read import check_apart, is_in_memory, is_path, read
+from .readers import PLAIN, TextFormat
 from .source import Source, joined, refuse_dropped
 
 
@@ -29,7 +30,31 @@ def to_be_held(*tables: Any) -> bool:
     return any(isinstance(table, Source) and table.in_memory for table in tables)
 
 
-def is_long(table: Any, limit: int) -> bool:
+def placed(tables: Sequence[Any], limit: int | None, text: TextFormat = PLAIN) -> tuple[list[Any], bool]:
+    """Return tables, and whether they are read batch by batch: if one is long, wherever its rows are.
+
+    Those of unknown length are read up to the limit; without a limit all rows are held in memory. ``text`` is how files
+    are written.
+    """
+    tables = [table if is_in_memory(table) or is_path(table) else read(table) for table in tables]
+    if limit is None or any(isinstance(table, Source) and table.in_memory for table in tables):
+        return tables, False
+    looks = [_counted(table, limit, text) for table in tables]
+    return [table for table, _ in looks], any(long for _, long in looks)
+
+
+def _counted(table: Any, limit: int, text: TextFormat) -> tuple[Any, bool]:
+    """Return a table, and whether it has more rows than a limit."""
+    if isinstance(table, Source):
+        return measured(table, limit, frames=True)
+    if is_path(table):
+        return table, is_long(table, limit, text)
+    if hasattr(table, "shape"):
+        return table, bool(table.shape) and table.shape[0] > limit
+    return table, isinstance(table, Sized) and not isinstance(table, Mapping) and len(table) > limit
+
+
+def is_long(table: Any, limit: int, text: TextFormat = PLAIN) -> bool:
     """Return whether a file has more rows than a limit; False for an unreadable file, since reading raises later."""
     if isinstance(table, Source) and table.n_rows is not None:
         return table.n_rows > limit
@@ -42,7 +67,7 @@ def is_long(table: Any, limit: int) -> bool:
         if ending(path) not in (*TEXT, *JSON_LINES) or not path.is_file() or not _has_lines(path, limit):
             return False
         rows = 0  # fewer than lines, where cells have several lines or titles stand above the header
-        for frame in (table if isinstance(table, Source) else read(path)).frames():
+        for frame in (table if isinstance(table, Source) else read(path, text=text)).frames():
             if (rows := rows + len(frame)) > limit:
                 return True
     except (ValueError, TypeError, OSError, EOFError, zlib.error):

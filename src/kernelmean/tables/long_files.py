@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..core.table import Frame, as_frame, check_names
 from ..core.words import count, listed, refuse
+from .datasets import BUILT_IN
 from .files import (
     ARROW,
     JSON_LINES,
@@ -137,6 +139,18 @@ def file_source(path: Path, choice: ColumnChoice) -> Source:
     if ending(path) in TEXT:
         return csv_source(path, choice)
     raise unknown_ending(path)
+
+
+def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
+    """Return all columns of a file or a built-in table, with any types; see `read_table`."""
+    name = os.fspath(source)
+    if name in BUILT_IN:
+        frame = BUILT_IN[name]()
+        check_absent(text, frame.names, name)
+        return TextColumns(text).read(frame)
+    path = Path(name)
+    choice = ColumnChoice(text=text)
+    return (csv_source(path, choice) if name == STANDARD_INPUT else file_source(path, choice)).whole()
 
 
 def csv_source(path: Path, choice: ColumnChoice) -> Source:

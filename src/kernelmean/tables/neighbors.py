@@ -88,7 +88,9 @@ class Neighbors:
 
 def _sums(cells: Cells) -> Array:
     """Return the sums of one column; blank cells are equal to each other, and stretches of equal cells do not count."""
-    values = _comparable(cells[:MOST_ROWS])
+    cells = cells[:MOST_ROWS]
+    texts = [str(cell) for cell in cells] if cells.dtype == object else cells
+    values = np.unique(texts, return_inverse=True)[1].astype(np.float64)  # whole numbers in the order of the cells
     if len(values) < _LEAST_ROWS:
         return np.zeros(6)
     stretches = max(len(values) // _STRETCH, 1)
@@ -109,11 +111,5 @@ def _counts(cells: Cells) -> bool:
     if cells.dtype == object or cells.dtype.kind in "mM":
         return cells.dtype != object
     with np.errstate(invalid="ignore"):
-        steps = np.diff(cells[:MOST_ROWS])
+        steps = np.diff(cells)
         return bool(np.mean(steps == np.median(steps)) > 0.5)
-
-
-def _comparable(cells: Cells) -> Array:
-    """Return whole numbers in the order of the cells: of numbers, times, and texts by the alphabet."""
-    texts = [str(cell) for cell in cells] if cells.dtype == object else cells
-    return np.unique(texts, return_inverse=True)[1].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Reading while other threads compute: a thread that stays a few items ahead."""
+"""Reading while other threads compute: a thread that stays two items ahead."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Item = TypeVar("Item")
 _WAIT = 0.2  # seconds after which a thread checks whether it is still needed
 
 
-def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
-    """Yield items in order while a thread makes the next ones, at most ``size`` + 1 of them.
+def ahead(items: Iterable[Item]) -> Generator[Item]:
+    """Yield items in order while a thread makes the next ones, at most two of them.
 
     An error in making an item is raised when its turn comes; the thread ends when the iterator is closed. Where none
     starts, as in a browser, each item is made when its turn comes.
@@ -22,7 +22,7 @@ def ahead(items: Iterable[Item], size: int = 1) -> Generator[Item]:
     >>> list(ahead(range(3)))
     [0, 1, 2]
     """
-    waiting: queue.Queue[tuple[bool, Any]] = queue.Queue(size)
+    waiting: queue.Queue[tuple[bool, Any]] = queue.Queue(1)
     closed = threading.Event()
 
     def put(item: tuple[bool, Any]) -> None:

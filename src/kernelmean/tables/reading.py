@@ -20,9 +20,8 @@ from .columns.labels import as_labels
 from .columns.summaries import ABSENT
 from .datasets import BUILT_IN
 from .files import natural_order
-from .long_files import ColumnChoice, csv_source, file_source
-from .readers import PLAIN, TextColumns, TextFormat, check_absent
-from .readers.text_file import STANDARD_INPUT
+from .long_files import ColumnChoice, file_source, read_frame
+from .readers import PLAIN, TextFormat
 
 __all__ = [
     "Frame",
@@ -89,18 +88,6 @@ def read_table(
     Table(35 rows, 2 columns: y, x)
     """
     return read_frame(source, text=text).select(columns, drop).to_table(missing, reader="read_table")
-
-
-def read_frame(source: str | os.PathLike[str], *, text: TextFormat = PLAIN) -> Frame:
-    """Return all columns of a file or a built-in table, with any types; see `read_table`."""
-    name = os.fspath(source)
-    if name in BUILT_IN:
-        frame = BUILT_IN[name]()
-        check_absent(text, frame.names, name)
-        return TextColumns(text).read(frame)
-    path = Path(name)
-    choice = ColumnChoice(text=text)
-    return (csv_source(path, choice) if name == STANDARD_INPUT else file_source(path, choice)).whole()
 
 
 def column_names(source: str | os.PathLike[str]) -> list[str]:

@@ -25,7 +25,7 @@ from ...kernels import Kernel
 from ...tables.columns.encoded import groups_of
 from ...tables.columns.kinds import Coding
 from ..many_tests import OneTest
-from ..rows.categories import category_weights
+from ..rows.coordinates import category_weights
 
 LANDMARKS, FEWER = 32, 16
 """For each column, evenly spaced among its sorted rows, and for a kernel as wide as the median distance."""

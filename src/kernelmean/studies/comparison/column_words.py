@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -11,6 +12,7 @@ import numpy as np
 from ...core.array import Array
 from ...core.words import count, leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
+from ...report.description import Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.summaries import ABSENT
 from ..designs import TableDesign
@@ -217,6 +219,39 @@ def spread_in_words(result: Compared, column: ColumnDifference, spreads: tuple[T
     """Return the standard deviations of a column in both tables."""
     weighted = "" if result.row_weights is None else "weighted "
     return f"{brief(column.name)}: {weighted}standard deviation {spreads[0].words()}, {spreads[1].words()}"
+
+
+def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:
+    """Return which means are shown to be closer than their margins; nothing where no column has a margin.
+
+    A mean is closer where the 95 % interval of the difference lies within the margin, so for one column at level 0.025,
+    as approximately as the interval. It needs no adjustment for many columns to say that all of them are close: each
+    has to be shown.
+    """
+    asked = [column for column in columns if column.equivalent is not None]
+    if not asked:
+        return ()
+    rows = [
+        (column.name, "yes" if column.equivalent else "no", _in_words(column), column.difference()) for column in asked
+    ]
+    shown, rest = (
+        sum(bool(column.equivalent) for column in asked),
+        [own.name for own in columns if own.equivalent is None],
+    )
+    left = f"; without a margin, so not judged: {listed(rest)}" if rest else ""
+    title = (
+        f"Means closer than a margin: shown for {shown} of {count(len(asked), 'column')}, by 95 % intervals within the "
+        f"margin, each at level 0.025{left}"
+    )
+    heads = ("column", "closer", "margin", "difference (95 % interval)")
+    strong = frozenset((k, 0) for k, column in enumerate(asked) if column.equivalent)
+    return (Grid(title, heads, rows, numbers=2, noun="column", strong=strong),)
+
+
+def _in_words(column: ColumnDifference) -> str:
+    """Return the margin of a column in the unit in which its difference is written."""
+    unit, divisor = column.type.unit(column.means[0] - column.means[1])
+    return f"{signed(column.margin / divisor)}{unit}"
 
 
 def groups(names: tuple[str, str]) -> tuple[str, str]:

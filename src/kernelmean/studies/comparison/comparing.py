@@ -10,17 +10,16 @@ from typing import Any, Unpack
 from ...core.array import SILENT, Progress, RngLike
 from ...inference.null import HOLM
 from ...plan.plan import Plan, RemotePlan, check_plan
-from ...tables.batchwise import readable
+from ...tables.batchwise import placed, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import check_apart, hold, is_in_memory, is_path, read
 from ...tables.source import Source
 from ..designs import TableDesign
-from ..rows.batchwise import AUTO, placed, row_limit
-from .closeness import Margins
+from ..study import AUTO, row_limit
 from .in_memory import compare_in_memory
 from .long_tables import compare_in_batches
 from .on_cluster import compare_on_cluster
-from .request import Asked
+from .request import Asked, Margins, by_column
 from .result import Comparison
 
 
@@ -145,13 +144,13 @@ def compare(
         progress=progress,
         level=level,
         adjustment=adjustment,
-        equivalence=equivalence,
+        margins=by_column(equivalence),
     )
     if isinstance(plan, RemotePlan):
         design.refuse_cluster("leave plan= out")
         return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
     check_apart(A, B)
-    (first, second), batches = placed([_titled(A, called[0]), _titled(B, called[1])], estimator)
+    (first, second), batches = placed([_titled(A, called[0]), _titled(B, called[1])], row_limit(estimator))
     if batches:
         one, two = (_titled(read(table), name) for table, name in zip((first, second), called, strict=True))
         with readable(one, frames=True) as one, readable(two, frames=True) as two:

@@ -11,84 +11,66 @@ from ...core.array import as_rng
 from ...core.table import Frame
 from ...core.words import count
 from ...inference import Design
-from ...inference.adaptive.many_kernels import NAMED
-from ...inference.request import ESTIMATORS as PLAIN
 from ...kernels.bandwidth import Bandwidth
 from ...tables.columns import ColumnSummary, Encoded, as_frames
 from ...tables.columns.copies import same_rows
 from ...tables.columns.encoded import encoded_and_seen
-from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.scan import TableScan
 from ..designs import Taken, series_notes, with_own_numbers
-from ..rows.designed_rows import DesignedRows, columns_of
+from ..rows.designed_rows import DesignedRows
+from .answers import Answers
 from .mean_gaps import GapsOfPairs, MeansInPlaces, Places
-from .ranking import ranked
 from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
-from .table_test import TableTest, check_estimator
+from .table_test import TableTest
 
 
 def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
-    check_estimator(asked)
-    asked.design.check_estimator(asked.estimator, (*PLAIN, *NAMED))
+    asked.check_estimator()
+    asked.design.check_estimator(asked.estimator)
     frames, taken, dropped = _rows(A, B, asked)
     encoded, scan = encoded_and_seen(frames, asked.encoding)
-    _check(encoded, asked)
+    sizes = len(encoded.frames[0]), len(encoded.frames[1])
+    asked.check(sizes, encoded.codings)
+    encoded.check_noise(asked.estimator)
     encoded = encoded.called(asked.names)
-    design = taken.of(encoded.frames)
+    design, order = Design() if taken is None else taken.of(encoded.frames), encoded.in_table_order()
     test = TableTest(asked, design=design)
     stream, stream_alone = as_rng(asked.rng).spawn(2)
-    order = encoded.in_table_order()
     asked.progress("all columns together", 0, 1 + len(order))
     joint, theta = test.run(encoded, order, stream, asked.n_resamples)
     alone = test.columns(encoded, order, stream_alone)
-    weigh = RowWeights.of(design)
-    summaries = _summaries(encoded, scan, design)
     is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
-    return Comparison(
-        names=asked.names,
-        sizes=(len(encoded.frames[0]), len(encoded.frames[1])),
-        test=joint,
-        estimator=asked.estimator,
-        bandwidth=_in_table_order(theta, encoded),
-        scaled=asked.encoding.scale,
-        columns=ranked(encoded.codings, summaries, joint.noise, alone, asked),
-        notes=_once(
-            *series_notes(alike),
-            *asked.notes,
-            *dropped,
-            *asked.design.notes(numbers=any(coding.category_weight is None for coding in encoded.codings)),
-            *([] if weigh is None else weigh.notes()),
-            *(() if is_same else encoded.repeated(taken.clusters(encoded.frames))),
-            *_notes(encoded, theta),
-            *joint.notes,
-        ),
-        missing=encoded.missing,
+    clusters = None if taken is None else taken.clusters(encoded.frames)
+    copies = () if is_same else encoded.repeated(clusters)
+    return Answers(
         encoded=encoded,
-        level=asked.level,
-        adjustment=asked.adjustment,
-        design=asked.design,
-        row_weights=weigh,
-        same_rows=is_same,
+        sizes=sizes,
+        joint=joint,
+        bandwidth=_in_table_order(theta, encoded),
+        alone=alone,
+        summaries=_summaries(encoded, scan, design),
+        weights=None if taken is None else RowWeights.of(design),
         in_series=alike is not None,
+        same_rows=is_same,
+    ).compared(
+        asked,
+        before=(*series_notes(alike), *asked.notes, *dropped),
+        after=(*copies, *encoded.notes(" over both tables"), *_on_bandwidth(theta)),
     )
 
 
-def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken, tuple[str, ...]]:
-    """Return the rows that are looked at, what is known of them, and notes on those that do not take part."""
+def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken | None, tuple[str, ...]]:
+    """Return the rows that are looked at, the columns of a design, and notes on rows that do not take part."""
     design, frames = asked.design, tuple(map(with_own_numbers, as_frames((A, B), asked.names)))
     if not design:
-        return frames, design.taken(frames), ()
-    names, source = frames[0].names, frames[0].source
-    dropped = columns_of(names, source, design, asked.encoding)[1]
-    if design.paired:
-        rows = DesignedRows.of_pairs(frames, design, dropped, asked.encoding, (A, B))
-    else:
-        rows = DesignedRows.of(frames, design, dropped)
-    rest = design.beside(names, source)
-    return [own.select(rest).take(kept) for own, kept in zip(frames, rows.looked, strict=True)], rows.taken, rows.notes
+        return frames, None, ()
+    rows = DesignedRows.of_frames(frames, design, asked.encoding, (A, B))
+    rest = design.beside(frames[0].names, frames[0].source)
+    used = [frame.select(rest).take(kept) for frame, kept in zip(frames, rows.looked, strict=True)]
+    return used, rows.taken, rows.notes
 
 
 def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[ColumnSummary]:
@@ -108,14 +90,6 @@ def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[Column
     return gaps.summaries(found, encoded.codings)
 
 
-def _check(encoded: Encoded, asked: Asked) -> None:
-    """Raise if there is nothing to compare, or no exact way to do it."""
-    asked.check_sizes(map(len, encoded.frames))
-    asked.check_columns(encoded.codings)
-    if encoded.variances is not None and asked.estimator != "kme":
-        raise noise_needs_kme(asked.estimator)
-
-
 def _in_table_order(theta: Any, encoded: Encoded) -> Any:
     """Return a bandwidth as plain numbers, one for each axis in the order of the table."""
     if theta is None or np.ndim(theta) == 0:
@@ -123,13 +97,9 @@ def _in_table_order(theta: Any, encoded: Encoded) -> Any:
     return [float(theta[j]) for name in encoded.in_table_order() for j in encoded.groups[name]]
 
 
-def _once(*notes: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notes))
-
-
-def _notes(encoded: Encoded, theta: Any) -> tuple[str, ...]:
-    notes = [*encoded.notes(" over both tables")]
-    if isinstance(theta, Bandwidth):
-        used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
-        notes.append(f"bandwidth: {theta.rule}{used}")
-    return tuple(notes)
+def _on_bandwidth(theta: Any) -> tuple[str, ...]:
+    """Return a note on the rule that found a bandwidth."""
+    if not isinstance(theta, Bandwidth):
+        return ()
+    used = "" if theta.exact else f" of {count(theta.n_points, 'random row')}"
+    return (f"bandwidth: {theta.rule}{used}",)

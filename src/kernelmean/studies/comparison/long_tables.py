@@ -28,21 +28,19 @@ from ...inference.request import asked as asked_for
 from ...inference.resampling import Resampling
 from ...inference.units.unit_sums import dealt_units
 from ...plan.plan import DEFAULT, Plan, serial_blas
-from ...tables.columns import Encoded, match_columns
+from ...tables.columns import match_columns
 from ...tables.columns.encoded import named
 from ...tables.source import Source
 from ..many_tests import ManyTests, OneTest, Run
-from ..rows.batchwise import check_rules
 from ..rows.designed_rows import DesignedRows
-from ..rows.first_look import Learnt, learn
+from ..rows.first_look import Learnt, check_rules, learn
+from .answers import Answers
 from .column_tests import LANDMARKS, ColumnTest, column_tests
 from .mean_gaps import Places
-from .ranking import ranked
 from .request import Asked
 from .result import Comparison
 from .row_weights import RowWeights
 from .table_pass import PairSums, TableSums, run_pairs, run_pass
-from .table_test import check_own_bandwidth, planned_runs
 
 RULES = ("median", "median-unsquared")
 _WITH_DESIGN = (
@@ -61,11 +59,7 @@ def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any
     tables, moved = matched(A, B, asked.names)
     seed, rows, read = seed_of(asked.rng), None, _READ
     if asked.design:
-        if asked.design.paired:
-            rows = DesignedRows.of_paired_sources(tables, asked.design, asked.encoding, given)
-        else:
-            rows = DesignedRows.of_sources(tables, asked.design, asked.encoding)
-        read = _WITH_DESIGN
+        rows, read = DesignedRows.of_sources(tables, asked.design, asked.encoding, given), _WITH_DESIGN
         asked.check_sizes(rows.sizes)
         rest = asked.design.beside(tables[0].names, asked.names[0])
         first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
@@ -118,7 +112,7 @@ class PilotRows:
 
 def check_batches(asked: Asked) -> None:
     """Raise for options that need all rows in memory."""
-    check_own_bandwidth(asked)
+    asked.check_bandwidth()
     if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
         raise ValueError(
             f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
@@ -166,8 +160,7 @@ class Tests:
     def of(cls, learnt: Learnt, drawing: PilotRows) -> Self:
         """Fit the tests to the pilot."""
         asked, request = drawing.asked, drawing.test.request
-        asked.check_sizes(learnt.rows)
-        asked.check_columns(learnt.codings)
+        asked.check(learnt.rows, learnt.codings)
         units, frames = drawing.placed(learnt)
         learnt = learnt.ordered(frames)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
@@ -208,36 +201,28 @@ class Tests:
     def compared(self, sums: TableSums | PairSums, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
         asked, rows, learnt, found = self.drawing.asked, self.drawing.rows, self.learnt, sums.units.all()
-        joint, alone = self.joint(found), self.alone(found)
-        encoded = _shown(learnt).called(asked.names)
-        summaries = sums.summaries(learnt)
-        weigh = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
-        if weigh is not None and isinstance(sums, TableSums) and sums.places is not None:
-            weigh = replace(weigh, within=sums.places.within)
-        return Comparison(
-            names=asked.names,
-            sizes=(learnt.rows[0], learnt.rows[1]),
-            test=joint,
-            estimator=asked.estimator,
-            bandwidth=self.bandwidth,
-            scaled=asked.encoding.scale,
-            columns=ranked(learnt.codings, summaries, joint.noise, alone, asked),
-            notes=(
-                *asked.notes,
-                *notes,
-                *(() if rows is None else rows.notes),
-                *asked.design.notes(numbers=any(coding.category_weight is None for coding in learnt.codings)),
-                *(() if weigh is None else weigh.notes()),
-                *_notes(encoded, learnt.rows),
-                *joint.notes,
-            ),
-            missing=learnt.missing,
+        encoded = learnt.encoded().called(asked.names)
+        weights = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
+        if weights is not None and isinstance(sums, TableSums) and sums.places is not None:
+            weights = replace(weights, within=sums.places.within)
+        shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
+        return Answers(
             encoded=encoded,
-            level=asked.level,
-            adjustment=asked.adjustment,
-            design=asked.design,
-            row_weights=weigh,
+            sizes=(learnt.rows[0], learnt.rows[1]),
+            joint=self.joint(found),
+            bandwidth=self.bandwidth,
+            alone=self.alone(found),
+            summaries=sums.summaries(learnt),
+            weights=weights,
             in_series=learnt.in_series,
+        ).compared(
+            asked,
+            before=(*notes, *(() if rows is None else rows.notes)),
+            after=(
+                *encoded.notes(" over both tables", learnt.rows),
+                f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, none for categories",
+                f"rows that stand out, pictures and spreads use {shown} rows drawn at random",
+            ),
         )
 
     def joint(self, sums: Array) -> TestResult:
@@ -247,7 +232,7 @@ class Tests:
     def alone(self, sums: Array) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
         asked = self.drawing.asked
-        planned = planned_runs(asked, len(self.each))
+        planned = asked.runs(len(self.each))
         streams = np.random.default_rng([self.drawing.test.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 
@@ -270,27 +255,4 @@ def _request(asked: Asked, seed: int, design: Design) -> Request:
         "auto",
         asked.n_resamples,
         seed,
-    )
-
-
-def _shown(learnt: Learnt) -> Encoded:
-    """Return the rows that are kept in memory, in the order of the tables."""
-    frames = learnt.shown(0), learnt.shown(1)
-    return Encoded(
-        codings=learnt.codings,
-        tables=(learnt.coordinates(frames[0]), learnt.coordinates(frames[1])),
-        variances=None,
-        frames=frames,
-        constant=learnt.constant,
-        missing=learnt.missing,
-        remarks=(*learnt.missing.costly(learnt.rows), *learnt.remarks),
-    )
-
-
-def _notes(encoded: Encoded, rows: tuple[int, ...]) -> tuple[str, ...]:
-    shown = " and ".join(f"{len(frame):,}" for frame in encoded.frames)
-    return (
-        *encoded.notes(" over both tables", rows),
-        f"tests of single columns: numbers by kernels on {LANDMARKS} landmarks each, none for categories",
-        f"rows that stand out, pictures and spreads use {shown} rows drawn at random",
     )

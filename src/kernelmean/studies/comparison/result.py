@@ -23,9 +23,8 @@ from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..plots.witness import column_witnesses
 from ..study import Study
-from .closeness import closeness
 from .column import ColumnDifference
-from .column_words import Compared, blank_cells, facts_on_columns, groups
+from .column_words import Compared, blank_cells, closeness, facts_on_columns, groups
 from .row_weights import RowWeights
 
 if TYPE_CHECKING:

@@ -9,12 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...core.array import Array
-from ...core.words import listed
 from ...inference import Design, Resampling, TestResult, k_sample_test, mmd_test
 from ...inference.adaptive.many_kernels import NAMED
 from ...inference.questions import KSamples, TwoSamples
-from ...inference.request import ESTIMATORS as PLAIN
 from ...inference.request import MMD_ESTIMATORS as ESTIMATORS
 from ...inference.resampling import resources_of
 from ...inference.statistics import StatisticForm
@@ -25,7 +22,7 @@ from ...tables import limits
 from ...tables.columns import Encoded
 from ...tables.columns.encoded import named
 from ...tables.read import read
-from ..many_tests import UNSCREENED, ManyTests, OneTest, Run, runs
+from ..many_tests import ManyTests, OneTest, Run
 from .column_tests import held_test
 from .request import Testing
 
@@ -87,7 +84,7 @@ class TableTest:
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
-        planned = planned_runs(self.asked, len(order))
+        planned = self.asked.runs(len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
         n_jobs, alone = self._column_by_column()
 
@@ -128,33 +125,4 @@ class TableTest:
                     f"the bandwidth {rule!r} is a rule for columns of numbers, and {wide[0]!r} takes several "
                     f"coordinates; write bandwidth='median' or a number"
                 )
-        return _bandwidth(pooled, rule)
-
-
-def check_estimator(asked: Testing, tables: int = 2) -> None:
-    """Raise if an estimator is unknown, does not take so many tables, or takes no bandwidth."""
-    known = PLAIN if tables > 2 else ESTIMATORS
-    if asked.estimator not in (*known, *NAMED):
-        of = f" for {tables} groups" if tables > 2 else ""
-        raise ValueError(f"estimator is {asked.estimator!r}; write one of {listed([*known, *NAMED])}{of}")
-    check_own_bandwidth(asked)
-
-
-def check_own_bandwidth(asked: Testing) -> None:
-    """Raise if an adaptive test is given a bandwidth."""
-    if asked.estimator in NAMED and asked.bandwidth != "median":
-        raise ValueError(
-            f"the {asked.estimator} test brings its own bandwidths; leave bandwidth={asked.bandwidth!r} out, or take "
-            f"one of {listed(ESTIMATORS)}"
-        )
-
-
-def planned_runs(asked: Testing, tests: int) -> tuple[Run, ...]:
-    """Return the runs for so many tests, a single one if they are few."""
-    planned = runs(asked.n_resamples, tests, asked.level)
-    return planned if tests > UNSCREENED else (planned[0]._replace(n_resamples=planned[-1].n_resamples),)
-
-
-def _bandwidth(pooled: Array, rule: Any) -> Any:
-    """Return the bandwidth of a rule; rows are sorted, so the rows that it draws do not depend on the table."""
-    return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)
+        return bandwidth_from(pooled[np.lexsort(pooled.T)], rule)  # sorted: drawn rows do not depend on the table

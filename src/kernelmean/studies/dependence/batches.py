@@ -31,18 +31,15 @@ from ...inference.resampling import resources_of
 from ...inference.rotations.stripes import BlockPair, memory_of
 from ...inference.statistics import ties
 from ...plan.plan import DEFAULT, serial_blas
-from ...tables.columns import Encoded
 from ...tables.columns.encoded import groups_of
 from ..designs import STRENGTHS
 from ..many_tests import ManyTests, OneTest, Run, runs
-from ..rows.batchwise import check_rules
 from ..rows.coordinates import LABEL, coordinate_batches
-from ..rows.first_look import Learnt, learn
+from ..rows.first_look import Learnt, check_rules, learn
 from .column_features import LANDMARKS, ColumnFeatures, PairFeatures
-from .designed import DesignedTable
 from .pair import PairDependence
 from .partners import Partners, Sums, WithinDesign, WithoutDesign
-from .request import Answered, DependenceOptions, Groups, Pair, check_rows, varying
+from .request import Answered, DependenceOptions, DesignedTable, Groups, Pair, check_rows, varying
 
 _MEMORY = 384 * 2**20
 """Bytes for the sums of one pass, without those of the joint test."""
@@ -59,7 +56,7 @@ def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answ
     with serial_blas:
         study = _Study.of(designed, learnt, asked, seed, len(pairs))
         joint, found = study.answers(groups, pairs)
-    encoded = _shown(learnt)
+    encoded = learnt.encoded()
     return Answered(
         groups=groups,
         n_rows=learnt.rows[0],
@@ -68,20 +65,6 @@ def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answ
         encoded=encoded,
         notes=(*designed.notes, *encoded.notes(), *study.notes(len(pairs))),
         in_series=learnt.in_series,
-    )
-
-
-def _shown(learnt: Learnt) -> Encoded:
-    """Return the rows that are kept in memory, in the order of the table."""
-    frame = learnt.shown(0)
-    return Encoded(
-        codings=learnt.codings,
-        tables=(learnt.coordinates(frame),),
-        variances=None,
-        frames=(frame,),
-        constant=learnt.constant,
-        missing=learnt.missing,
-        remarks=(*learnt.missing.costly(learnt.rows), *learnt.remarks),
     )
 
 

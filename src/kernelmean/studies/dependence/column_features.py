@@ -22,7 +22,7 @@ from ...inference.request import base_kernel, choose_kernel, representative_rows
 from ...inference.rotations.stripes import BlockPair
 from ...kernels import Kernel
 from ...tables.columns.kinds import Coding
-from ..rows.categories import category_weights
+from ..rows.coordinates import category_weights
 
 LANDMARKS = 48
 """For each column, evenly spaced among its sorted rows."""

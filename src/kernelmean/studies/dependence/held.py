@@ -20,13 +20,11 @@ from ...inference.request import HSIC_ESTIMATORS
 from ...inference.resampling import resources_of
 from ...plan.plan import DEFAULT
 from ...tables.columns import Encoded, encode
-from ...tables.columns.missing import noise_needs_kme
 from ..designs import STRENGTHS, series_notes
 from ..many_tests import Contrasts, ManyTests, OneTest, Run, runs
 from ..strengths import Strengths, gaussian_of
-from .designed import DesignedTable
 from .pair import PairDependence
-from .request import LEAST_ROWS, Answered, DependenceOptions, Pair, check_rows, varying
+from .request import LEAST_ROWS, Answered, DependenceOptions, DesignedTable, Pair, check_rows, varying
 from .result import LEVEL
 
 _DROPPED = OneTest(math.nan, 1.0, 0)
@@ -38,8 +36,7 @@ def tested_in_memory(designed: DesignedTable, asked: DependenceOptions, *, noted
     encoded = encode((whole,), ("the table",), designed.encoding)
     (frame,), design = encoded.frames, designed.design
     check_rows(len(frame))
-    if encoded.variances is not None and asked.estimator != "kme":
-        raise noise_needs_kme(asked.estimator)
+    encoded.check_noise(asked.estimator)
     groups, pairs = varying(designed.groups, encoded.names, encoded.constant)
     left, right = groups
     n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)

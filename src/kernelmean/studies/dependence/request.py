@@ -1,19 +1,25 @@
-"""The options of a study of dependence, and what its tests found, for tables in memory and in batches."""
+"""The options of a study of dependence, the table that is tested, and what tests found, in memory and in batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
-from ...core.array import Progress, RngLike
+import numpy as np
+
+from ...core.array import IntArray, Progress, RngLike
+from ...core.labels import codes
+from ...core.table import Frame
 from ...core.words import count, did_you_mean, listed
-from ...inference import TestResult
+from ...inference import Design, TestResult
 from ...inference.null import HOLM, check_adjustment
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding
+from ...tables.source import Source
 from ..designs import TableDesign
+from ..rows.designed_rows import DesignedRows
 from .pair import PairDependence
 
 LEAST_ROWS = 4
@@ -86,6 +92,47 @@ class DependenceOptions:
         if not self.x and not self.y:
             return names, names
         return both_groups(self.x, self.y, names)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DesignedTable:
+    """What is tested: two groups of columns of some rows, and their design."""
+
+    table: Source
+    """The columns that are tested, of rows with a weight."""
+    groups: Groups
+    encoding: Encoding
+    """Of these columns."""
+    design: Design
+    """Of the rows that are used: those without blank cells where a column leaves such rows out."""
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Source, asked: DependenceOptions) -> Self:
+        """Read the columns of a design, with those whose blank cells leave rows out.
+
+        Raises
+        ------
+        ValueError
+            When a column is unknown or in both groups, or a column of the design has blank cells or holds no weights.
+        """
+        design = asked.design
+        design.check_names(table.names, table.source)
+        design.beside(table.names, table.source)
+        groups = asked.groups(table.names)
+        used = [name for name in table.names if name in {*groups[0], *groups[1]}]
+        encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
+        rest = table if used == list(table.names) else table.reordered(used)
+        if not design:
+            return cls(rest, groups, encoding, Design())
+        rows = DesignedRows.of_sources((table.reordered([*used, *design.columns]),), design, encoding)
+        return cls(rest.only(rows.looked[0]), groups, encoding, rows.design, rows.notes)
+
+    @property
+    def clusters(self) -> tuple[IntArray, ...] | None:
+        """The numbers of the clusters of the rows; None without clusters."""
+        return None if self.design.clusters is None else (codes(self.design.clusters, "clusters")[0],)
 
 
 def varying(groups: Groups, names: Sequence[str], constant: Sequence[str]) -> tuple[Groups, list[Pair]]:

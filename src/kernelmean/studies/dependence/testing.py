@@ -7,19 +7,16 @@ from typing import Any, Unpack
 
 from ...core.array import SILENT, Progress, RngLike
 from ...core.table import Frame
-from ...inference.adaptive.many_kernels import NAMED
 from ...inference.null import HOLM
-from ...inference.request import ESTIMATORS as PLAIN
 from ...plan.plan import Plan
-from ...tables.batchwise import readable
+from ...tables.batchwise import placed, readable
 from ...tables.columns import Encoding, EncodingOptions, spells_out
 from ...tables.read import read
 from ..designs import TableDesign
-from ..rows.batchwise import placed
+from ..study import row_limit
 from .batches import tested_in_batches
-from .designed import DesignedTable
 from .held import tested_in_memory
-from .request import DependenceOptions, named_columns
+from .request import DependenceOptions, DesignedTable, named_columns
 from .result import Dependence
 
 
@@ -125,8 +122,8 @@ def dependence(
         keep_finished=keep_finished,
         adjustment=adjustment,
     )
-    (found,), batches = placed((table,), estimator)
-    asked.design.check_estimator(estimator, (*PLAIN, *NAMED))
+    (found,), batches = placed((table,), row_limit(estimator))
+    asked.design.check_estimator(estimator)
     with readable(read(found), frames=True) as source:
         designed = DesignedTable.of(source, asked)
         if batches:

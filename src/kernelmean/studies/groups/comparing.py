@@ -15,31 +15,25 @@ from ...core.array import SILENT, IntArray, Progress, RngLike, as_rng
 from ...core.cells import column_name
 from ...core.table import Frame, to_frame
 from ...core.words import count
-from ...estimators import KME
 from ...inference import TestResult
-from ...inference.adaptive.many_kernels import NAMED
 from ...inference.explain import EffectSize, SampleSubject, effect_size
 from ...inference.explain.effects import difference_of_means
 from ...inference.explain.moments import moments, moments_within
 from ...inference.null import HOLM, adjusted
 from ...inference.questions import TwoSamples
-from ...inference.request import ESTIMATORS as PLAIN
-from ...inference.request import choose_kernel, representative_rows
 from ...inference.units.layout import DesignError
-from ...kernels import Gaussian, Kernel
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
 from ...tables.columns.labels import label_counts
-from ...tables.columns.missing import noise_needs_kme
 from ...tables.columns.summaries import most_changed
 from ...tables.read import hold
 from ...tables.reading import split_groups
 from ..cells import drawn
 from ..comparison.request import Testing
-from ..comparison.table_test import TableTest, check_estimator, planned_runs
+from ..comparison.table_test import TableTest
 from ..designs import NO_DESIGN, TableDesign
 from ..many_tests import ManyTests, OneTest, Run
-from ..strengths import MOST_ROWS
+from ..strengths import MOST_ROWS, gaussian_of
 from .designs import GroupDesign
 from .parts import GroupColumn, GroupPair
 from .result import GroupComparison
@@ -145,8 +139,8 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     """Compare groups that are separate tables, as :func:`split_groups` returns them."""
     by, sources = column_name(by), [frame.source for frame in frames]
     names = tuple(source.removeprefix(f"{by}=") for source in sources)
-    check_estimator(how, len(frames))
-    design.check_estimator(how.estimator, (*PLAIN, *NAMED))
+    how.check_estimator(len(frames))
+    design.check_estimator(how.estimator)
     tables, taken = design.split(frames)
     tables, absent = taken.taking_part(tables)
     encoded = encode(tables, sources, how.encoding)
@@ -191,8 +185,7 @@ def _check(encoded: Encoded, by: str, how: Testing) -> None:
             raise ValueError(f"{frame.source} has {count(len(frame), 'row')}; a comparison needs at least 2 in a group")
     if not encoded.names:
         raise ValueError(f"every column beside {by!r} is constant over all groups; there is nothing to compare")
-    if encoded.variances is not None and how.estimator != "kme":
-        raise noise_needs_kme(how.estimator)
+    encoded.check_noise(how.estimator)
 
 
 def _known(strength: float) -> float:
@@ -240,18 +233,11 @@ class _Strengths:
     def _subjects(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], SampleSubject]]:
-        kernel = self._kernel(columns)
+        kernel = gaussian_of(self.encoded, columns, "all groups")
         points = zip(self.encoded.points(columns), self.rows, strict=True)
         samples = [own[rows] for own, rows in points]
         for i, j in pairs:
             yield (i, j), SampleSubject.of(samples[i], samples[j], kernel)
-
-    def _kernel(self, columns: Sequence[str]) -> Kernel:
-        """Return the Gaussian kernel at the median distance of the rows of all groups."""
-        pooled = np.concatenate(self.encoded.coordinates(columns))
-        found = choose_kernel(pooled, KME(), representative_rows(pooled), "all groups").kernel
-        assert isinstance(found, Gaussian), "that is what was asked for"
-        return self.encoded.kernel(found)
 
 
 @dataclass(frozen=True)
@@ -281,7 +267,7 @@ class _GroupTests:
     def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first, by the same permutations; a single one has the joint test."""
         pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
-        planned = planned_runs(how, len(pairs))
+        planned = how.runs(len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
 
         def test(pair: tuple[int, int], run: Run) -> OneTest:

@@ -12,8 +12,7 @@ from ...inference.null_page import made_by, null_section
 from ...inference.wording import brief, titles
 from ...report import Chart, Document, Extent, Section, Sketches, TextTable
 from ..comparison import ColumnDifference, Comparison
-from ..comparison.closeness import closeness
-from ..comparison.column_words import changed_spreads, facts_on_columns, on_columns
+from ..comparison.column_words import changed_spreads, closeness, facts_on_columns, on_columns
 from ..plots.witness import witness_panel
 from ..study import page
 from .evidence import MOST_FOR_EFFECT, Evidence, gather

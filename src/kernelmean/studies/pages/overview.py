@@ -9,8 +9,15 @@ from ...inference import TestResult
 from ...inference.explain import EffectSize
 from ...inference.wording import WEAK, brief
 from ..comparison import ColumnDifference, Comparison
-from ..comparison.closeness import closeness
-from ..comparison.column_words import differing, groups, log_ratio, lone_categories, spread_in_words, spreads_of
+from ..comparison.column_words import (
+    closeness,
+    differing,
+    groups,
+    log_ratio,
+    lone_categories,
+    spread_in_words,
+    spreads_of,
+)
 from ..dependence import Dependence
 from .parts import COARSE
 

@@ -1,4 +1,4 @@
-"""The coordinates of all rows that a study uses, batch by batch."""
+"""The coordinates of all rows that a study uses, batch by batch, and kernels of categories as weights of theirs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self, final
 
+import numpy as np
+
 from ...core.array import Array, slices
 from ...core.table import Frame
+from ...inference.adaptive.columns import AS_IT_IS
+from ...inference.adaptive.member import LINEAR, Member
+from ...kernels import Kernel
 from ...tables.columns.encoded import coordinates_of
 from ...tables.columns.kinds import Coding, ColumnKind
 from ...tables.columns.missing import Missing, sifted
@@ -59,3 +64,19 @@ class UsedRows:
     def left(self, rows: Frame) -> Frame:
         """Return the rows used."""
         return sifted(rows, self.types, self.missing)[0]
+
+
+def category_weights(coding: Coding, points: Array, gaussian: Kernel, *, several: bool) -> dict[Member, Array]:
+    """Return weights of the coordinates of categories that reproduce the Gaussian kernel, and others, a row each.
+
+    k = e + (1 - e) [x = y], and coordinates are c [x = y]: noise would change the kernel only by a factor.
+    """
+    weight = coding.category_weight
+    assert weight is not None, f"{coding.name} holds no categories"
+    height = np.sqrt(2.0) * weight
+    near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]
+    found = {Member(AS_IT_IS, gaussian): np.full((1, points.shape[1]), (near - far) / weight**2)}
+    if several and points.shape[1] > 1:
+        shares = (np.count_nonzero(points, axis=0) + 1.0) / (len(points) + points.shape[1])
+        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares[None]
+    return found

@@ -73,20 +73,29 @@ class DesignedRows:
         return cls(design.taken(frames), (kept, kept), (kept, kept), Design(paired=True), notes)
 
     @classmethod
-    def of_paired_sources(
-        cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding, given: tuple[Any, Any]
+    def of_frames(
+        cls, frames: Sequence[Frame], design: TableDesign, encoding: Encoding, given: tuple[Any, Any]
     ) -> Self:
-        """Read the columns that may name rows, and those whose blank cells leave rows out."""
-        dropped = columns_of(tables[0].names, tables[0].source, design, encoding)[1]
+        """Return what the columns of a design say, or the complete pairs, of two tables in memory."""
+        _, dropped = columns_of(frames[0].names, frames[0].source, design, encoding)
+        if design.paired:
+            return cls.of_pairs(frames, design, dropped, encoding, given)
+        return cls.of(frames, design, dropped)
+
+    @classmethod
+    def of_sources(
+        cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding, given: tuple[Any, Any] = (None, None)
+    ) -> Self:
+        """Read the columns of a design; of pairs those that may name rows, and those whose blank cells leave rows out.
+
+        ``given`` are the tables of pairs as they were passed.
+        """
+        needed, dropped = columns_of(tables[0].names, tables[0].source, design, encoding)
+        if not design.paired:
+            return cls.of([_held(table, list(table.reordered(needed).frames())) for table in tables], design, dropped)
         always = (tables[0].names[0], *dropped)  # without any column the number of rows would not be known
         held = [_held(table, with_keys(table.frames(), always)) for table in tables]
         return cls.of_pairs(held, design, dropped, encoding, given)
-
-    @classmethod
-    def of_sources(cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding) -> Self:
-        """Read the columns of a design."""
-        wanted, dropped = columns_of(tables[0].names, tables[0].source, design, encoding)
-        return cls.of([_held(table, list(table.reordered(wanted).frames())) for table in tables], design, dropped)
 
     @property
     def sizes(self) -> tuple[int, ...]:

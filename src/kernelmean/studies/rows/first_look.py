@@ -11,7 +11,7 @@ import numpy as np
 from ...core.array import Array, IntArray, Progress
 from ...core.table import Frame
 from ...inference.units.dealing import MOST_PILOT, Deal, Deals
-from ...tables.columns.encoded import by_shape, coordinates_of
+from ...tables.columns.encoded import Encoded, by_shape, coordinates_of
 from ...tables.columns.encoding import Encoding
 from ...tables.columns.inspection import Inspection
 from ...tables.columns.kinds import Coding
@@ -65,6 +65,19 @@ class Learnt:
         frame = self.drawn[table].take(slice(0, _SHOWN))
         return frame.take(np.argsort(frame.row_numbers(), kind="stable"))
 
+    def encoded(self) -> Encoded:
+        """Return the rows that pictures show."""
+        frames = tuple(map(self.shown, range(len(self.drawn))))
+        return Encoded(
+            codings=self.codings,
+            tables=tuple(map(self.coordinates, frames)),
+            variances=None,
+            frames=frames,
+            constant=self.constant,
+            missing=self.missing,
+            remarks=(*self.missing.costly(self.rows), *self.remarks),
+        )
+
     def ordered(self, pilot: Sequence[Frame]) -> Learnt:
         """Return the same with columns in the order of their shapes among some rows of every table."""
         blocks = [[coding.coordinates(frame) for frame in pilot] for coding in self.codings]
@@ -104,6 +117,17 @@ def learn(
             progress(LABEL, done, max(done, known))
     found = look.learnt([table.source for table in tables])
     return replace(found, remarks=(*found.remarks, *(note for table in tables for note in table.notes)))
+
+
+def check_rules(encoding: Encoding) -> None:
+    """Raise for a rule for missing cells that needs all rows in memory."""
+    missing = encoding.missing
+    if "noise" in ([missing] if isinstance(missing, str) else [*missing.values()]):
+        raise ValueError(
+            "noise in missing cells gives every row a kernel of its own, which needs all rows in memory; write "
+            "missing='category' or 'drop', or hold the rows, or a part of them, in memory: "
+            "kernelmean.read(..., in_memory=True)"
+        )
 
 
 @final

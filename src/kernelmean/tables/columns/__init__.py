@@ -2,9 +2,8 @@
 
 from .encoded import Encoded, as_frames, encode
 from .encoder import TableEncoder
-from .encoding import Encoding
+from .encoding import Encoding, spells_out
 from .encoding import EncodingOptions as EncodingOptions
-from .keywords import spells_out
 from .matching import match_columns
 from .missing import Missing, MissingCells
 from .noisy import NoisyRows

@@ -88,6 +88,14 @@ class Encoded(Frozen):
         """Return the kernel between rows of :meth:`points`: the kernel of the coordinates, or its expectation."""
         return kernel if self.variances is None else NoisyRows(kernel)
 
+    def check_noise(self, estimator: str) -> None:
+        """Raise if missing cells are noise, and a test has no exact kernel for them."""
+        if self.variances is not None and estimator != "kme":
+            raise ValueError(
+                f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write "
+                "estimator='kme', or missing='category' or 'drop', which serve every estimator"
+            )
+
     def where(self, masks: Sequence[BoolArray]) -> Encoded:
         """Return the same coordinates of some rows of every table."""
         parts = [None if own is None else tuple(map(getitem, own, masks)) for own in (self.tables, self.variances)]

@@ -1,11 +1,13 @@
-"""How the columns of tables become coordinates: the options of a caller."""
+"""How the columns of tables become coordinates: the options of a caller, as a value and as keywords of functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, final
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, cast, final
 
 from ...core.cells import column_name
 from ...core.table import Frame
@@ -15,6 +17,25 @@ from ..limits import MAX_CATEGORIES
 from .agreement import Named
 from .inspection import Inspection
 from .missing import Missing, rules_for
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_MEANT = {
+    "seed": " (the seed is rng=)",
+    "random_state": " (the seed is rng=)",
+    "drop": " (leave columns out before, with kernelmean.read(..., drop=[...]) or in pandas)",
+    **{
+        part: f" (designs are for comparisons: kernelmean.compare(A, B, {part}=...), and for kernelmean.dependence)"
+        for part in ("strata", "clusters", "weights")
+    },
+    "given": " (what holds once columns are known: kernelmean.ci_test(X, Y, Z), kernelmean.mmd_test(X, Y, given=...))",
+    "paired": " (pairs are of two tables: call kernelmean.compare(A, B, paired=True))",
+}
+"""What is meant by some options that other functions have."""
+_MORE = {
+    "compare": "put them below each other, with a column that says which table a row is from, and write "
+    "compare_groups(table, 'that column')"
+}
+"""What to write for more tables than a function takes."""
 
 
 class EncodingOptions(TypedDict, total=False):
@@ -142,3 +163,32 @@ class Encoding:
 
 def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if name in names}
+
+
+def spells_out(function: _F) -> _F:
+    """Let a function name the options that it takes as ``**columns``, in its signature and in errors."""
+    own, usual = inspect.signature(function), Encoding()
+    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
+        )
+        for name, kind in EncodingOptions.__annotations__.items()
+    ]
+    known = [each.name for each in (*others, *options) if each.kind is inspect.Parameter.KEYWORD_ONLY]
+
+    @wraps(function)
+    def checked(*tables: Any, **given: Any) -> Any:
+        most = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in others)
+        if len(tables) > most and function.__name__ in _MORE:
+            raise TypeError(
+                f"{function.__name__} takes {most} tables, {len(tables)} were passed; {_MORE[function.__name__]}"
+            )
+        unknown = [name for name in given if name not in own.parameters and name not in known]
+        if unknown:
+            meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)
+            raise TypeError(f"there is no option {unknown[0]!r}{meant}; it may be {listed(known, len(known))}")
+        return function(*tables, **given)
+
+    checked.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+    return cast("_F", checked)

@@ -267,11 +267,14 @@ class Inspection:
         ValueError
             When a column holds identifiers or free text.
         """
-        judged = self.judged().values()
-        found = [finding for finding, _ in judged if finding is not None]
-        if found:
-            raise refusal(found)
-        return tuple(note for _, note in judged if note is not None)
+        findings: list[Finding] = []
+        notes: list[str] = []
+        for finding, note in self.judged().values():
+            findings += [] if finding is None else [finding]
+            notes += [] if note is None else [note]
+        if findings:
+            raise refusal(findings)
+        return tuple(notes)
 
     def judged(self) -> dict[str, tuple[Finding | None, str | None]]:
         """Return for every column whose kind was not named what is wrong with it, or a note on it, or neither."""
@@ -283,14 +286,6 @@ class Inspection:
         found = [finding for each in texts if (finding := each.unread())]
         if found:
             raise refusal(found)
-
-    def candidates(self) -> tuple[str, ...]:
-        """Return the columns that may be identifiers, judging by the rows so far."""
-        return tuple(
-            name
-            for name, seen in self._integers.items()
-            if any(table.rows for table in seen) and all(table.distinct for table in map(_settled, seen))
-        )
 
     def _judge(self, name: str) -> tuple[Finding | None, str | None]:
         texts = self._texts.get(name)
@@ -314,8 +309,3 @@ class Inspection:
             return finding
         one = f"the other table has another decimal mark; write {finding.where} with that one first"
         return replace(finding, advice=f"{one} (pandas: read_csv(..., decimal=...), then to_csv)")
-
-
-def _settled(seen: IntegersSeen) -> IntegersSeen:
-    seen.kept()
-    return seen

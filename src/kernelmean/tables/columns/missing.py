@@ -50,6 +50,8 @@ class MissingCells:
 
     def notes(self, sources: Sequence[str], sizes: Sequence[int]) -> tuple[str, ...]:
         """Return sentences for a reader, with the shares of all rows where there are several tables."""
+        if not self.columns:
+            return ()
         left_out = [
             f"{source}: {count(rows, 'row')} with blank cells left out"
             for source, rows in zip(sources, self.rows, strict=True)
@@ -177,14 +179,6 @@ def _check_noise(names: Sequence[str], types: Mapping[str, ColumnKind]) -> None:
         )
 
 
-def noise_needs_kme(estimator: str) -> ValueError:
-    """Return the error for missing cells taken as noise in a test without an exact kernel for them."""
-    return ValueError(
-        f"missing='noise' has an exact kernel for estimator='kme' only, not for {estimator!r}; write estimator='kme', "
-        "or missing='category' or 'drop', which serve every estimator"
-    )
-
-
 def sifted(
     frame: Frame, types: Mapping[str, ColumnKind], missing: Missing, *, drops: bool = True
 ) -> tuple[Frame, dict[str, int]]:
@@ -201,6 +195,8 @@ def all_sifted(
     """Return the same of several tables; an error counts the missing cells of all of them."""
     rules, kept = rules_for(missing, frames[0].names), []
     found = [{name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()} for frame in frames]
+    if not any(found):
+        return [(frame, {}) for frame in frames]
     refused = [{name: mask for name, mask in masks.items() if rules[name] == "error"} for masks in found]
     _check_complete(frames, refused, missing, drops)
     for frame, masks in zip(frames, found, strict=True):

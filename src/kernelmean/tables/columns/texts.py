@@ -39,7 +39,7 @@ Place: TypeAlias = tuple[str, int]
 _LEAST_DISTINCT, _LEAST_CELLS = 20, 10
 _FEW, _LEAST_WRITTEN = 10, 3
 _SHARE, _SHARE_BESIDE = 0.75, 0.9
-_SHOWN = 20
+_SHOWN, _MOST_TOLD = 20, 3
 _ZERO = re.compile(r"[+-]?0\d+")
 _DIGITS, _MORE_FORMS = re.compile(r"\d+"), 64
 
@@ -268,7 +268,7 @@ def insist(option: str, names: Sequence[str]) -> str:
     return f"{option}={list(names)!r}"
 
 
-def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
+def refusal(found: Sequence[Finding]) -> TypeError | ValueError:
     """Return one error for everything that is wrong with columns.
 
     It is a ``TypeError`` if cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
@@ -276,9 +276,9 @@ def refusal(found: Sequence[Finding], most: int = 3) -> TypeError | ValueError:
     """
     first = {(each.taken, each.advice): each for each in reversed(found)}.values()
     ordered = sorted(found, key=lambda each: each not in first)  # one of every kind is told
-    rest = [each.column for each in ordered[most:]]
+    rest = [each.column for each in ordered[_MOST_TOLD:]]
     more = [f"The same goes for {', '.join(map(repr, rest))}"] if rest else []
-    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:most]]
+    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:_MOST_TOLD]]
     end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
     joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
     if len(found) > 1 and not any(each.advice for each in found):

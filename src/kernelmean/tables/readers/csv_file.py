@@ -131,11 +131,13 @@ class _Cut:
             raise ValueError(
                 f"{file.name}: the first line ({shown!r}) is a comment above the header; {mend}: {skipping(1)}"
             )
+        if self.width > 1 and self.alike:
+            return
         others = SEPARATORS if self.separator == "," else [one for one in SEPARATORS if one != ","]
         cuts = [_Cut.of(file, separator) for separator in others] if self.width == 1 else [self]
         usual = max(cuts, key=lambda one: one.usual[1] if one.usual[0] > 1 else 0)
         width, lines = usual.usual
-        if lines > 1 and width not in (1, self.width) and not (self.width > 1 and self.alike):
+        if lines > 1 and width not in (1, self.width):
             comma = ""
             if self.width == 1 and usual.separator == ",":
                 comma = "; where 1,5 is one number, write decimal=','"

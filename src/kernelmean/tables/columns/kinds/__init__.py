@@ -8,8 +8,8 @@ from .base import ColumnKind as ColumnKind
 from .base import Wanted as Wanted
 from .categories import CategoryKind as CategoryKind
 from .categories import TooManyCategoriesError as TooManyCategoriesError
-from .durations import DurationKind as DurationKind
 from .levels import LevelKind as LevelKind
 from .numbers import NumberKind as NumberKind
+from .times import DurationKind as DurationKind
 from .times import TimeKind as TimeKind
 from .truth_values import TruthKind as TruthKind

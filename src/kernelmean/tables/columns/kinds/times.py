@@ -1,4 +1,4 @@
-"""Dates and times."""
+"""Dates and times, and spans of time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ....core.array import Array
 from ....core.cells import Cells, Declared, missing_cells
 from ....core.table import Frame
+from ....core.words import signed
 from .numbers import OnALine
 
 _NANOSECONDS = 1e9
@@ -50,7 +51,7 @@ class InSeconds(OnALine):
 @final
 @dataclass(frozen=True)
 class TimeKind(InSeconds):
-    """Dates and times."""
+    """Dates and times, and spans of time."""
 
     zoned: bool = False
     """Whether they have a zone."""
@@ -86,6 +87,25 @@ class TimeKind(InSeconds):
         label, seconds = super().axis(coding, frames)
         after = f" after {np.datetime64(coding.origin, 'ns').astype('datetime64[s]')}"
         return f"{label}{after.replace('T00:00:00', '')}", seconds
+
+
+@final
+@dataclass(frozen=True)
+class DurationKind(InSeconds):
+    """Spans of time."""
+
+    kind, taken, sign = "duration", "span of time", "spans of time or times of the day"
+
+    @classmethod
+    def recognised(cls, cells: Cells, declared: Declared | None) -> Self | None:
+        """Take spans."""
+        del declared
+        return cls() if cells.dtype.kind == "m" else None
+
+    @classmethod
+    def mean_in_words(cls, mean: float) -> str:
+        """Write seconds."""
+        return f"{signed(mean)} s"
 
 
 def _time(mean: float, unit: str) -> str:
