@@ -108,7 +108,7 @@ def alignments(side: KernelSide, within: Within) -> Array:
     alpha, beta, _ = within.chance()
     traces, own = within.means(diagonal), within.shares * diagonal
     found = products - (within.spread(alpha) * own) @ own.T - (beta * traces) @ traces.T
-    nothing = NOTHING * np.abs(side.unshifted().gram_diagonal()).mean(axis=1)
+    nothing = NOTHING * np.abs(side.raw_diagonal()).mean(axis=1)
     scales = np.sqrt(np.where(np.diag(found) > nothing**2, np.diag(found), 0.0))
     scale = np.outer(scales, scales)
     return np.minimum(np.divide(found, scale, out=np.zeros_like(found), where=scale > 0.0), 1.0)

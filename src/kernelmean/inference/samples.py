@@ -50,6 +50,8 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
     """
     first, second = as_table(X, names[0]), as_table(Y, names[1])
     check_same_columns(first.values, second.values, names)
+    if not (first.named and second.named):
+        return first, second
     order = column_order(first, second)
     if order is None:
         only = [name for name in first.names + second.names if (name in first.names) != (name in second.names)]

@@ -64,9 +64,9 @@ class Sums:
     @staticmethod
     def joined(parts: Sequence[Sums]) -> Sums:
         """Join batches of permutations of the same pairs."""
-        first, levels = parts[0], [part.level for part in parts if part.level is not None]
         if len(parts) == 1:
-            return first
+            return parts[0]
+        first, levels = parts[0], [part.level for part in parts if part.level is not None]
         pairs, diagonal = (np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _OF_PERMUTATIONS)
         level = RemovedMeans(np.concatenate([own.rows for own in levels], axis=1), levels[0].mean) if levels else None
         return replace(first, pairs=pairs, diagonal=diagonal, level=level)

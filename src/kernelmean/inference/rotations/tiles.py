@@ -21,7 +21,7 @@ from scipy import fft
 
 from ...core.array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
 from ..permutation_groups import Rotations, Spectrum
-from ..problem import Problem, Side
+from ..problem import KernelSide, Problem
 from ..resampling import Resources
 from ..statistics import Sums
 from ..tiling import Tile, in_order, upper_tiles
@@ -86,7 +86,7 @@ def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
     return rotations.centered(problem, raw, (np.stack(rows), right.sum(axis=2)))
 
 
-def _shifted(side: Side) -> Iterator[Array]:
+def _shifted(side: KernelSide) -> Iterator[Array]:
     """Yield all Gram matrices minus their constants."""
     everything = slice(0, side.n)
     yield from map(np.subtract, side.tiles()(everything, everything), side.shifts)
@@ -174,7 +174,7 @@ class _Evaluation:
     rows and the columns of all Gram matrices come with them.
     """
 
-    def __init__(self, side: Side, rest: slice) -> None:
+    def __init__(self, side: KernelSide, rest: slice) -> None:
         self.side, self.tiles, self.rest = side, side.tiles(), rest
         self.memory = local()
 

@@ -151,7 +151,7 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     grams -= outer
     grams -= outer.transpose(0, 2, 1)
     grams += mean[:, None, None] * np.outer(masses, masses)
-    diagonal = layout.groups.sums(layout.weights * (side.unshifted().gram_diagonal() - shifts[:, None]))
+    diagonal = layout.groups.sums(layout.weights * (side.raw_diagonal() - shifts[:, None]))
     forms = GramForms(grams, diagonal - 2 * means + mean[:, None] * masses)
     return KernelSums(forms, masses, means + shifts[:, None] * masses, mean + shifts)
 
@@ -164,7 +164,7 @@ def _on_host(side: KernelSide, layout: Layout) -> Evaluator:
     """Prepare the sums; no constant is subtracted from kernels a_i E_ij b_j, which need less work."""
     left, tiles, right = side.separated()
     separated = ((left != 1.0) | (right != 1.0)).any(axis=1)
-    shifts = np.where(separated, 0.0, side.shifts)
+    shifts = np.zeros(side.count) if separated.all() else np.where(separated, 0.0, side.shifts)
     left, right, edges = left * layout.weights, right * layout.weights, _edges(layout)
 
     def add_up(tile: Tile) -> list[Array]:
