@@ -128,9 +128,11 @@ def check_cells(X: Any, name: str = "X") -> Any:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths; pass a table (n, d)") from error
+    if array.dtype.kind in "fbc":
+        return array
     cells = array.ravel() if array.dtype.kind == "O" else ()
     text = next((type(cell).__name__ for cell in cells if isinstance(cell, _NO_NUMBERS)), None)
-    if text or array.dtype.kind not in "fiubcO":
+    if text or array.dtype.kind not in "iuO":
         raise TypeError(
             f"{name} holds values of type {text or array.dtype}, numbers are needed; "
             "encode text and categories as numbers first"

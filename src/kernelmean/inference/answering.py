@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ..core.points import points_elsewhere
 from ..core.table import Frame
 from ..core.validate import check_has_rows
 from ..plan.plan import DEFAULT, Plan, RemotePlan
@@ -22,7 +21,7 @@ from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
 from .resampling import resources_of
 from .result import TestResult
-from .samples import check_one_order_of_all
+from .samples import check_one_order_of_all, points_elsewhere
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
@@ -54,7 +53,7 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
             check_one_order_of_all({"X": tables[0], "Y": tables[1]})
         return binned_test(kind, _sources(tables), request, DEFAULT if own is None else own, reason)
     notes: tuple[str, ...] = ()
-    for place, table in enumerate(map(hold, tables)):
+    for place, table in enumerate(tables if in_memory else map(hold, tables)):
         tables[place] = table
         if isinstance(table, Frame):
             tables[place], notes = table.to_table(reader=READER), (*notes, *table.notes)

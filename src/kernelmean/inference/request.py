@@ -91,9 +91,9 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
             "turns the kernel into another one)"
         )
     made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
-    some, noise = points[rows], Dirac()  # a noise that is fitted is a symmetric function of the rows
-    if estimator.noise is not None and not is_constant(some):
-        noise = fitted(estimator, made.kernel, some).noise_
+    if estimator.noise is None or is_constant(points[rows]):
+        return replace(made, estimator=settled(estimator, made.kernel, noise=made.noise))
+    noise = fitted(estimator, made.kernel, points[rows]).noise_  # a symmetric function of the rows
     return replace(with_noise(made, noise, points, rows, name), estimator=settled(estimator, made.kernel, noise=noise))
 
 

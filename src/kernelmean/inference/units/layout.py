@@ -8,8 +8,6 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.cached import cached_property
-from ...core.sums import RowGroups
 from ...tables.shuffle import unshuffled
 from .dealing import MOST_BINS, cuts
 
@@ -134,11 +132,6 @@ class Layout:
     def starts(self) -> IntArray:
         """Return the first row of every unit."""
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
-
-    @cached_property
-    def groups(self) -> RowGroups:
-        """The rows of every unit, whose columns are added up."""
-        return RowGroups(self.starts, self.weights)
 
     @property
     def still(self) -> int:
@@ -280,8 +273,7 @@ class Layout:
 
 def _numbered(*ascending: IntArray) -> IntArray:
     """Return whole numbers from 0 that rise by 1 where one of these columns changes."""
-    changes = np.any([np.diff(column) != 0 for column in ascending], axis=0)
-    return np.append(0, np.cumsum(changes))
+    return np.append(0, np.cumsum(np.diff(np.stack(ascending)).any(axis=0)))
 
 
 def _patterns(cluster: IntArray, labels: IntArray) -> tuple[IntArray, ...]:
