@@ -141,7 +141,7 @@ def make_kernel(
     kernel: KernelLike, bandwidth: Any, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from
 ) -> Kernel:
     """Return the kernel: the value passed, its rules applied to ``X``, or a family with a bandwidth for ``X``."""
-    kernel = as_kernel(kernel)
+    kernel = kernel if isinstance(kernel, str) else as_kernel(kernel)
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel.resolved(X, bandwidth_of)
