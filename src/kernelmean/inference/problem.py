@@ -120,6 +120,11 @@ class KernelSide:
         prepared = [kernel.blocks(self.points, self.points) for kernel in self.kernels]
         return lambda i, j: [block(i, j) for block in prepared]
 
+    def grams(self) -> list[Array]:
+        """Return all Gram matrices minus their constants; O(n²) memory."""
+        everything = slice(0, self.n)
+        return [gram - shift for gram, shift in zip(self.tiles()(everything, everything), self.shifts, strict=True)]
+
     def separated(self) -> tuple[Array, Tiles, Array]:
         """Return a, tiles E and b of the matrices a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
 

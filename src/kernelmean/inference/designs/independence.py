@@ -23,7 +23,7 @@ from ...core.array import Array, IntArray
 from ...core.labels import check_codes, codes
 from ...plan.plan import Plan, serial_blas
 from ..low_rank import Factor
-from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows
+from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows, weighted_norms
 from ..null import Null
 from ..permutations import EXACT, RANDOM, Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
@@ -111,7 +111,7 @@ def _on_factors(shared: SharedRows, permutations: Permutations) -> Array:
     parts = []
     for orders in permutations.batches(_AT_ONCE):  # O(n r²) time a permutation
         entries = np.stack([shared.left @ shared.right[:, order].T for order in orders], axis=-1) / n
-        parts.append(shared.weighted_norms(entries, slice(None)))
+        parts.append(weighted_norms(shared.weights, entries, slice(None)))
     return np.concatenate(parts, axis=1)
 
 
@@ -137,12 +137,9 @@ def _on_matrices(
     resources: Resources,
 ) -> Array:
     """Return Σ_ij p_i p_j K̄_ij Z_π(i)π(j): both in memory, Z gathered every time, O(n²) time each."""
-    everything, strata = slice(0, layout.n), Within.of(layout)
+    strata = Within.of(layout)
     stratum, inside, shares = strata.stratum, strata.inside, strata.shares
-    grams, others = (
-        [gram - shift for gram, shift in zip(side.tiles()(everything, everything), side.shifts, strict=True)]
-        for side in (left, right)
-    )
+    grams, others = left.grams(), right.grams()
     for number, gram in enumerate(grams):
         rows = gram - (inside.T @ gram)[stratum]
         grams[number] = (rows - (rows @ inside)[:, stratum]) * np.outer(shares, shares)
