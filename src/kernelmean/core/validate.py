@@ -163,7 +163,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     array = np.asarray(validate_data(estimator, X, dtype=np.float64, **as_sklearn))
     if "ensure_all_finite" not in options:
         check_finite(array, "X")
-    _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
+    if found is not None or hasattr(estimator, "_labels"):
+        _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
     return array
 
 

@@ -140,9 +140,7 @@ def scan(
             if count > FIRST:
                 draws.progress(label, start - 1 + largest.shape[1], n_resamples)
         values = np.concatenate(parts, axis=1)
-        tolerances = ties(
-            values, np.abs(values).max(axis=1)
-        )  # one row may be unlike all others
+        tolerances = ties(values, np.abs(values).max(axis=1))  # one row may be unlike all others
         statistics = np.stack(list(map(snapped, values, tolerances)))
         combined = harmonic(statistics, weights / weights.sum())
         above = combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())
