@@ -227,6 +227,8 @@ def holds_rows(X: Any) -> bool:
 
 def check_has_rows(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a function, a query that has not run or nothing was passed instead of rows."""
+    if isinstance(X, np.ndarray):
+        return
     if X is None or isinstance(X, int | float | np.number):
         raise TypeError(f"{name} is {X!r}, and this takes rows: an array or a data frame")
     if hasattr(type(X), "collect"):  # a data frame may have a column of this name
