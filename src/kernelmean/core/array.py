@@ -144,9 +144,9 @@ def check_numpy(X: Any, what: str) -> None:
         raise TypeError(f"X is of {home(X)}, and {what} need NumPy's arrays; pass X.cpu().numpy(), say")
 
 
-def of_one_type(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Any, Any]:
+def of_one_type(X: Any, Y: Any) -> tuple[Any, Any]:
     """Return two tables of one library and device, both float64 if one is; raise when libraries or devices differ."""
-    check_same_home(X, Y, names)
+    check_same_home(X, Y)
     if not is_foreign(X) or X.dtype == Y.dtype:
         return X, Y
     return as_float64(X), as_float64(Y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeAlias
 
-from .array import Array, check_same_home, is_foreign, of_one_type
+from .array import Array, is_foreign
 from .table import as_table
 from .validate import as_points
 from .words import listed
@@ -19,20 +19,6 @@ def named_points(X: Any, name: str = "X") -> tuple[Array, Names]:
         return as_points(X, name), None
     table = as_table(X, name)
     return table.values, table.names if table.named else None
-
-
-def points_elsewhere(X: Any, Y: Any) -> tuple[Array, Array] | None:
-    """Return two tables of one library and device if one is not of NumPy; None if both are.
-
-    Raises
-    ------
-    TypeError
-        When only one is of NumPy, or they are on different devices.
-    """
-    if not is_foreign(X) and not is_foreign(Y):
-        return None
-    check_same_home(X, Y)
-    return of_one_type(as_points(X, "X"), as_points(Y, "Y"))
 
 
 def points_like(X: Any, names: Names, name: str, other: str) -> Array:

@@ -42,20 +42,19 @@ class RowGroups:
 
     def sums(self, values: Any) -> Any:
         """Return the sums of columns (k, n) over every group, shape (k, groups)."""
-        if not is_foreign(values):
-            return self._added(values if self.weights is None else values * self.weights)
-        xp = namespace(values)
-        padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
-        pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
-        return xp.sum(pieces, axis=-1) @ self._member
-
-    def _added(self, values: Array) -> Array:
-        """Return the sums over every group; groups of one size in a run are rows of matrices, which is much faster."""
+        if is_foreign(values):
+            xp = namespace(values)
+            padded = xp.concat([values, xp.zeros_like(values[:, :1])], axis=1)
+            pieces = xp.reshape(xp.take(padded, self._places, axis=1), (-1, *self._shape))
+            return xp.sum(pieces, axis=-1) @ self._member
+        values = values if self.weights is None else values * self.weights
         if len(self.starts) == self.n:
             return values
         if _UNITS_OF_A_RUN * len(self._runs) > len(self.starts):
             return np.add.reduceat(values, self.starts, axis=1)
-        sums = np.empty((len(values), len(self.starts)))
+        sums = np.empty(
+            (len(values), len(self.starts))
+        )  # groups of one size in a run are rows of a matrix, much faster
         for rows, groups, size in self._runs:
             np.matmul(values[:, rows].reshape(len(values), -1, size), np.ones(size), out=sums[:, groups])
         return sums

@@ -128,9 +128,11 @@ def check_cells(X: Any, name: str = "X") -> Any:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(f"{name} has rows of different lengths; pass a table (n, d)") from error
+    if array.dtype.kind in "fbc":
+        return array
     cells = array.ravel() if array.dtype.kind == "O" else ()
     text = next((type(cell).__name__ for cell in cells if isinstance(cell, _NO_NUMBERS)), None)
-    if text or array.dtype.kind not in "fiubcO":
+    if text or array.dtype.kind not in "iuO":
         raise TypeError(
             f"{name} holds values of type {text or array.dtype}, numbers are needed; "
             "encode text and categories as numbers first"
@@ -161,7 +163,8 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     array = np.asarray(validate_data(estimator, X, dtype=np.float64, **as_sklearn))
     if "ensure_all_finite" not in options:
         check_finite(array, "X")
-    _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
+    if found is not None or hasattr(estimator, "_labels"):
+        _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
     return array
 
 
@@ -224,6 +227,8 @@ def holds_rows(X: Any) -> bool:
 
 def check_has_rows(X: Any, name: str) -> None:
     """Raise when a path, a mapping, a function, a query that has not run or nothing was passed instead of rows."""
+    if isinstance(X, np.ndarray):
+        return
     if X is None or isinstance(X, int | float | np.number):
         raise TypeError(f"{name} is {X!r}, and this takes rows: an array or a data frame")
     if hasattr(type(X), "collect"):  # a data frame may have a column of this name

@@ -58,18 +58,18 @@ class Embedding(Shown):
     @property
     def points(self) -> Array:
         """The points x_i of all parts, shape (n, d); read-only, or a copy if they are on a device."""
-        return _whole([part.points for part in self.point_parts])
+        return _whole([part.here().points for part in self.parts])
 
     @property
     def weights(self) -> Array:
         """The weights β_i of all parts, shape (n,); read-only, or a copy if they are on a device."""
-        return _whole([part.weights for part in self.point_parts])
+        return _whole([part.here().weights for part in self.parts])
 
     @property
     def noise(self) -> Noise:
         """The noise of all points; a sum of embeddings with different noises has no single one, see ``parts``."""
         first, *others = self._noises
-        if any(noise != first for noise in others):
+        if others.count(first) < len(others):
             raise ValueError("this sum has parts with different noises; read .parts instead of .noise")
         return first
 

@@ -69,8 +69,6 @@ class Options:
 
     def check_contraction(self, kernel: Kernel) -> None:
         """Raise when a contraction does not go with the other options, or with the kernel."""
-        if self.contraction is None:
-            return
         if self.contraction not in ("tied", "free"):
             raise ValueError(f"contraction is {self.contraction!r}; write None, 'tied' or 'free'")
         if self.noise != "isotropic":
@@ -122,7 +120,8 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
     options = Options(noise, as_filter(filter_), given, contraction, criterion)
     if options.strength is not None and options.filter is None:
         raise ValueError(f"strength is {strength!r}, but there is no filter; write filter='scale' or 'ridge'")
-    options.check_contraction(kernel)
+    if options.contraction is not None:
+        options.check_contraction(kernel)
     if options.spectral is not None:
         options.check_spectral()
     if criterion == "printed" and not (isinstance(options.filter, Ridge) and isinstance(kernel, Stationary)):
@@ -141,7 +140,7 @@ def make_kernel(
     kernel: KernelLike, bandwidth: Any, X: Array, bandwidth_of: Callable[[Array, str], Any] = bandwidth_from
 ) -> Kernel:
     """Return the kernel: the value passed, its rules applied to ``X``, or a family with a bandwidth for ``X``."""
-    kernel = as_kernel(kernel)
+    kernel = kernel if isinstance(kernel, str) else as_kernel(kernel)
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel.resolved(X, bandwidth_of)

@@ -64,6 +64,8 @@ class FittedMean:
     weights: Array
     """Shape (n,)."""
     noise: Noise
+    constant: float
+    """The mean of k(x, x)."""
     score: Score
     """Of the chosen criterion."""
     loocv: float
@@ -116,6 +118,7 @@ def _gaussian(X: Array, problem: NoiseProblem, options: Options, fixed: ScoredNo
             points=X if r == 1.0 else sealed(center + r * (X - center)),
             weights=np.full(X.shape[0], scale / X.shape[0]),
             noise=noise_of(problem, choice, options.noise),
+            constant=1.0,
             score=choice.score,
             loocv=(choice.score if by_loocv else problem.rescored(choice, "loocv", scale)).value,
             strength=_strength(scale, options),
@@ -191,6 +194,7 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
         points=X,
         weights=np.full(X.shape[0], scale / X.shape[0]),
         noise=noise,
+        constant=found.constant,
         score=replace(score, constant=0.0) if by_risk else score,
         loocv=loocv.score(scale).value,
         strength=_strength(scale, options),
@@ -222,6 +226,7 @@ def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> FittedMe
         points=weighing.X,
         weights=weighing.weights(filter_, found.value),
         noise=weighing.noise,
+        constant=weighing.constant,
         score=found.score,
         loocv=(found.score if by_loocv else weighing.at(filter_, found.value).score).value,
         strength=found.value,

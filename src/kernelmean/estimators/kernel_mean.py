@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from ..core.array import Array, as_host, column_spans, mean_of
+from ..core.array import Array, as_host, column_spans
 from ..core.validate import names_in
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
@@ -169,22 +169,19 @@ class KernelMean(MeanEstimator):
             self.weights_ = self.embedding_.weights
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
-        kernel, X = self._kernel_on(X)
+        if self.kernel != PRECOMPUTED:
+            kernel = make_kernel(self.kernel, self.bandwidth_for(X), X)
+        else:
+            refuse("kernel='precomputed' has no bandwidth", bandwidth=(self.bandwidth, "median"))
+            kernel = Precomputed(as_host(X))
+            X = kernel.rows
         fitted = choose(X, kernel, self.options(kernel), pairs)
         self.embedding_ = fitted.embedding(kernel)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
         self.strength_, self.contraction_ = fitted.strength, fitted.contraction
         self.loocv_, self.criterion_ = max(fitted.loocv, 0.0), fitted.score
         self.features_, self.error_, self.notes_ = None, 0.0, ()
-        self._warn_if_rounded(kernel, X)
-
-    def _kernel_on(self, X: Array) -> tuple[Kernel, Array]:
-        """Return the kernel and the points; those of a Gram matrix are the numbers of its rows."""
-        if self.kernel != PRECOMPUTED:
-            return make_kernel(self.kernel, self.bandwidth_for(X), X), X
-        refuse("kernel='precomputed' has no bandwidth", bandwidth=(self.bandwidth, "median"))
-        kernel = Precomputed(as_host(X))
-        return kernel, kernel.rows
+        self._warn_if_rounded(fitted.constant, X)
 
     def under(self, kernel: Kernel, X: Array, pairs: PairDistances | None = None) -> Embedding:
         """Return the estimate under another kernel; the estimator itself does not change.
@@ -228,9 +225,8 @@ class KernelMean(MeanEstimator):
             return f"since {self.filter!r} may make weights negative; write filter=None or 'scale'"
         return no_density_without_noise(self.noise)
 
-    def _warn_if_rounded(self, kernel: Kernel, X: Array) -> None:
-        """Warn when points differ and their score is what cancellation left of k(x, x)."""
-        constant = mean_of(kernel.diag(X))
+    def _warn_if_rounded(self, constant: float, X: Array) -> None:
+        """Warn when points differ and their score is what cancellation left of k(x, x), the constant."""
         if self.loocv_ < _ROUNDED * constant and column_spans(X).any():
             warnings.warn(
                 f"loocv_ is {self.loocv_:.3g}, which is exact to {1e-16 * constant:.1g} only: the kernel is so wide "

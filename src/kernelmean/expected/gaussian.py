@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -15,8 +15,6 @@ from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..noise.base import Additive, Noise
 from ..noise.normal import Normal, as_normal
 from .expectations import difference_rules, per_point_rules, smoothed_rules
-
-GaussianKernel: TypeAlias = Gaussian | QuadraticGaussian
 
 
 @difference_rules.register(Normal, Normal)

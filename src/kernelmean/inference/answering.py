@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ..core.points import points_elsewhere
 from ..core.table import Frame
 from ..core.validate import check_has_rows
 from ..plan.plan import DEFAULT, Plan, RemotePlan
@@ -22,7 +21,7 @@ from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
 from .resampling import resources_of
 from .result import TestResult
-from .samples import check_one_order_of_all
+from .samples import check_one_order_of_all, points_elsewhere
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:
@@ -34,16 +33,16 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
     """
     if request.design.in_series and kind.of_two:
         _check_series(data, request, plan)
-    data, request = looked_up(kind, data, request, plan)
+    if any(request.wanted.of_matrices):
+        data, request = looked_up(kind, data, request, plan)
     if isinstance(plan, RemotePlan) and kind is not JointIndependence:
         return cast("TestResult", plan.answer(kind, data, request))
     own = cast("Plan | None", plan)
     resources_of(own)  # checks it, and refuses a cluster for several variables
     if len(data) < 2:
         return answered_in_memory(kind, data, request, own)  # which says how many are needed
-    check_apart(*data)
-    tables = [rows if is_in_memory(rows) else _kept_together(read(rows), kind, request) for rows in data]
-    tables, reason = _placed(kind, tables, request)
+    in_memory = all(map(is_in_memory, data))
+    tables, reason = (_placed_here if in_memory else _placed)(kind, data, request)
     if reason is not None:
         if kind is JointIndependence:
             raise ValueError(
@@ -53,9 +52,13 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
         if kind is Pairs or request.design.paired:
             check_one_order_of_all({"X": tables[0], "Y": tables[1]})
         return binned_test(kind, _sources(tables), request, DEFAULT if own is None else own, reason)
-    held = [_held(table) for table in tables]
-    result = answered_in_memory(kind, [rows for rows, _ in held], request, own)
-    return replace(result, notes=(*result.notes, *(note for _, told in held for note in told)))
+    notes: tuple[str, ...] = ()
+    for place, table in enumerate(tables if in_memory else map(hold, tables)):
+        tables[place] = table
+        if isinstance(table, Frame):
+            tables[place], notes = table.to_table(reader=READER), (*notes, *table.notes)
+    result = answered_in_memory(kind, tables, request, own)
+    return replace(result, notes=(*result.notes, *notes)) if notes else result
 
 
 def answered_in_memory(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | None) -> TestResult:
@@ -77,18 +80,28 @@ def _check_series(data: Sequence[Any], request: Request, plan: Any) -> None:
         )
 
 
-def _kept_together(source: Source, kind: type[Question], request: Request) -> Source:
-    """Return a source, or raise if it leaves out rows whose partners stay."""
-    together = kind in (Pairs, JointIndependence) or request.design.paired
-    return refuse_dropped(source) if together else source
+def _placed_here(kind: type[Question], data: Sequence[Any], request: Request) -> tuple[list[Any], Reason | None]:
+    """Return tables in memory, and why they are added up in bins; None if they are tested by all of their rows.
+
+    Many rows are tested by all of them, too, where bins do not work with an option.
+    """
+    if request.in_bins:
+        return list(data), BY_SCHEME
+    limit, long = row_limit(kind, request), False
+    for table, name in zip(data, names_of_tables(len(data)), strict=True):
+        long |= _has_more(table, limit, name)
+    return list(data), _beyond(limit) if long and _has_bins(kind, request) else None
 
 
-def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[list[Any], Reason | None]:
+def _placed(kind: type[Question], data: Sequence[Any], request: Request) -> tuple[list[Any], Reason | None]:
     """Return the tables, and why they are added up in bins; None if all rows are held in memory.
 
     The rule is that of a comparison of tables: what the sources say, otherwise the number of rows, wherever these are.
-    Many rows that are in memory already are tested by all of them where bins do not work with an option.
     """
+    check_apart(*data)
+    tables = [rows if is_in_memory(rows) else read(rows) for rows in data]
+    if kind in (Pairs, JointIndependence) or request.design.paired:  # partners of rows that a source left out stay
+        tables = [refuse_dropped(table) if isinstance(table, Source) else table for table in tables]
     held = to_be_held(*tables)
     if request.in_bins:
         if held:
@@ -97,15 +110,23 @@ def _placed(kind: type[Question], tables: list[Any], request: Request) -> tuple[
     if held:
         return tables, None
     limit = row_limit(kind, request)
-    found = [_measured(table, limit, name) for table, name in zip(tables, names_of_tables(len(tables)), strict=True)]
-    here = not any(isinstance(table, Source) for table in tables)
-    if not any(long for _, long in found) or (here and not _has_bins(kind, request)):
-        return [table for table, _ in found], None
+    any_long = False
+    for place, name in enumerate(names_of_tables(len(tables))):
+        table = tables[place]
+        tables[place], long = (
+            measured(table, limit) if isinstance(table, Source) else (table, _has_more(table, limit, name))
+        )
+        any_long |= long
+    return tables, _beyond(limit) if any_long else None
+
+
+def _beyond(limit: int) -> Reason:
+    """Return that there are more rows than a limit."""
     instead = (
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
         "kernelmean.tables.read_table"
     )
-    return [table for table, _ in found], Reason(f"beyond {limit:,} rows", instead, asked=False)
+    return Reason(f"beyond {limit:,} rows", instead, asked=False)
 
 
 def row_limit(kind: type[Question], request: Request) -> int:
@@ -136,16 +157,8 @@ def names_of_tables(many: int) -> list[str]:
     return ["X", "Y"] if many == 2 else [f"table {k + 1}" for k in range(many)]
 
 
-def _measured(table: Any, limit: int, name: str) -> tuple[Any, bool]:
-    """Return a table, and whether it has more rows than a limit."""
-    if isinstance(table, Source):
-        return measured(table, limit)
+def _has_more(table: Any, limit: int, name: str) -> bool:
+    """Return whether a table in memory has more rows than a limit."""
     check_has_rows(table, name)
     shape = getattr(table, "shape", None)
-    return table, (len(table) if shape is None else int(shape[0])) > limit
-
-
-def _held(table: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return all rows in memory, and the notes of their reader."""
-    frame = hold(table)
-    return (frame.to_table(reader=READER), frame.notes) if isinstance(frame, Frame) else (table, ())
+    return (len(table) if shape is None else int(shape[0])) > limit

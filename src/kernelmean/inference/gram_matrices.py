@@ -11,7 +11,7 @@ import numpy as np
 from ..core.array import Array
 from ..core.table import as_table
 from ..estimators import KernelMean
-from ..kernels.any_kernel import PRECOMPUTED, Precomputed
+from ..kernels.any_kernel import Precomputed
 from ..plan.plan import Plan, RemotePlan
 from ..tables.read import is_in_memory
 from .questions import Labelled, Question, TwoSamples
@@ -26,10 +26,7 @@ def looked_up(
 
     Of samples it is one matrix of all rows, of which every sample has its own rows; of variables one for each.
     """
-    sides = request.wanted.sides
-    of_matrices = [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in sides]
-    if not any(of_matrices):
-        return data, request
+    sides, of_matrices = request.wanted.sides, request.wanted.of_matrices
     if request.in_bins or isinstance(plan, RemotePlan) or not all(map(is_in_memory, data)):
         raise ValueError(
             "kernel='precomputed' holds a Gram matrix of all rows; pass arrays in memory, without scheme='bins' or a "

@@ -35,10 +35,6 @@ class SharedRows:
     pairs: list[int]
     """Which pairs of the problem, k numbers."""
 
-    def weighted_norms(self, entries: Array, part: slice) -> Array:
-        """Return Σ_rq w_r v_q E_rq² of some rows r, shape (k, P), from E of shape (r, q, P), which is overwritten."""
-        return weighted_norms(self.weights, entries, part)
-
 
 def weighted_norms(weights: tuple[Array, Array], entries: Array, part: slice) -> Array:
     """Return Σ_rq w_r v_q E_rq² of some rows r for weights (k, r) and (k, q), shape (k, P).

@@ -157,8 +157,6 @@ def pair_outcomes(values: Mapping[tuple[int, int], Array]) -> tuple[PairOutcome,
 
     The observed statistic comes first. P-values are adjusted by the largest standardized statistic.
     """
-    if not values:
-        return ()
     rows = np.stack(list(values.values()))
     own = (rows >= rows[:, :1]).mean(axis=1).tolist()
     numbers = zip(values, rows[:, 0].tolist(), own, max_t(standardized(rows)).tolist(), strict=True)
@@ -228,7 +226,7 @@ class Null:
             "tolerance": float(self.tolerance[pair]),
             "statistic_name": self.statistic_name,
             "scheme": self.scheme,
-            "pairs": pair_outcomes({pair: part.snapped[0] for pair, part in self.parts.items()}),
+            "pairs": pair_outcomes({pair: part.snapped[0] for pair, part in self.parts.items()}) if self.parts else (),
         }
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
 
-from ..core.array import Array, IntArray, as_float64, as_host, diagonal_of, mean_of, namespace, take_rows
+from ..core.array import (
+    Array,
+    IntArray,
+    as_float64,
+    as_host,
+    diagonal_of,
+    is_foreign,
+    mean_of,
+    namespace,
+    take_rows,
+)
+from ..core.cached import cached_property
 from ..kernels import Kernel, Linear
-from ..kernels.distances import Blocks, ExponentialBlocks
+from ..kernels.distances import ExponentialBlocks
 from .low_rank import Coordinates, Factor, pivoted_cholesky, widened
 from .statistics import Statistic, Sums
 
@@ -36,81 +46,6 @@ class Shape:
     """Whether all kernels are sums over a few of the columns: then factors are used at any rank, and never tiles."""
 
 
-class Side(ABC):
-    """n rows with one or several Gram matrices over them.
-
-    Sums run over the matrices minus a constant each, ``shifts``: centering removes it again, and rounding is smaller.
-    """
-
-    shifts: tuple[float, ...]
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Return the number of rows."""
-
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """Return the number of Gram matrices."""
-
-    @property
-    @abstractmethod
-    def dim(self) -> int:
-        """Return the number of columns that kernels read."""
-
-    @property
-    def on_device(self) -> bool:
-        """Whether the points are of another library than NumPy; labels never are."""
-        return False
-
-    @abstractmethod
-    def permuted(self, order: IntArray) -> Side:
-        """Return the side with its rows in another order."""
-
-    @abstractmethod
-    def tiles(self) -> Tiles:
-        """Prepare ``f(i, j)``, one block of every Gram matrix for two slices of rows; nothing is subtracted yet."""
-
-    def separated(self) -> tuple[Array, Tiles, Array]:
-        """Return a, tiles E and b of the matrices a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
-
-        For sums of entries: kernels of this form need less work; a = b = 1 for others.
-        """
-        ones = np.ones((self.count, self.n))
-        return ones, self.tiles(), ones
-
-    @abstractmethod
-    def gram_diagonal(self) -> Array:
-        """Return the diagonals minus the constants, shape (count, n)."""
-
-    @property
-    def ranks(self) -> list[int]:
-        """Return the rank of every Gram matrix, as far as it is known without looking at it; that of labels is 1."""
-        return [1] * self.count
-
-    @abstractmethod
-    def factors(self, max_rank: int) -> list[Factor | None]:
-        """Return a verified low-rank factor of every Gram matrix, None if the rank exceeds ``max_rank``."""
-
-    def diagonal(self, row_sums: Array) -> Array:
-        """Return the diagonals of the centered matrices, shape (count, n)."""
-        n = self.n
-        total = row_sums.sum(axis=1, keepdims=True)
-        return np.asarray(self.gram_diagonal() - 2 / n * row_sums + total / n**2)
-
-    @property
-    def explicit(self) -> bool:
-        """Say whether the Gram matrices are sums over a few columns of the rows, which are factors of them."""
-        return True
-
-    def dense(self) -> tuple[list[Array], Array]:
-        """Return the centered matrices and their diagonals; O(n²) memory."""
-        everything = slice(0, self.n)
-        grams = [_centered(gram) for gram in self.tiles()(everything, everything)]
-        return grams, np.stack([diagonal_of(gram) for gram in grams])
-
-
 def _centered(gram: Array) -> Array:
     """Return HKH."""
     gram, xp = as_float64(gram), namespace(gram)
@@ -121,32 +56,39 @@ def _centered(gram: Array) -> Array:
 
 @final
 @dataclass(frozen=True)
-class KernelSide(Side):
-    """Points and the kernels that are tried on them."""
+class KernelSide:
+    """n points and the kernels that are tried on them: one or several Gram matrices.
+
+    Sums run over the matrices minus a constant each, ``shifts``: centering removes it again, and rounding is smaller.
+    """
 
     points: Array
     kernels: tuple[Kernel, ...]
-    shifts: tuple[float, ...] = ()
+    shifted: bool = True
+    """Whether constants are subtracted; coordinates are centered as they are."""
+    around: Array | None = None
+    """Some of the points before they were permuted, over which kernels have the constants as their means."""
     copied: bool = False
     """Whether the points are a copy that may be overwritten."""
 
-    def __post_init__(self) -> None:
-        if not self.shifts and self.explicit:  # coordinates are centered as they are
-            object.__setattr__(self, "shifts", (0.0,) * self.count)
-        elif not self.shifts:
-            rows = take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
-            shifts = (0.0 if isinstance(own, Coordinates) else mean_of(own(rows, rows)) for own in self.kernels)
-            object.__setattr__(self, "shifts", tuple(shifts))
+    @cached_property
+    def shifts(self) -> tuple[float, ...]:
+        """The constants."""
+        if not self.shifted:
+            return (0.0,) * self.count
+        some = self._some
+        return tuple(0.0 if isinstance(own, Coordinates) else mean_of(own(some, some)) for own in self.kernels)
+
+    @property
+    def _some(self) -> Array:
+        if self.around is not None:
+            return self.around
+        return take_rows(self.points, np.linspace(0, self.n - 1, min(self.n, _SHIFT_ROWS)).astype(np.intp))
 
     @property
     def n(self) -> int:
         """Return the number of points."""
         return self.points.shape[0]
-
-    @property
-    def dim(self) -> int:
-        """Return the number of columns."""
-        return self.points.shape[1]
 
     @property
     def count(self) -> int:
@@ -156,45 +98,69 @@ class KernelSide(Side):
     @property
     def on_device(self) -> bool:
         """Whether the points are of another library than NumPy."""
-        return namespace(self.points) is not np
+        return is_foreign(self.points)
 
     @property
     def explicit(self) -> bool:
-        """Say whether all kernels are sums over a few columns."""
+        """Say whether all kernels are sums over a few columns of the rows, which are factors of the matrices."""
         return all(isinstance(kernel, Coordinates) for kernel in self.kernels)
 
     def permuted(self, order: IntArray) -> KernelSide:
         """Return the side with its points in another order, with the same memory layout."""
         by_columns = not self.on_device and self.points.flags.fnc
         points = self.points.T.take(order, axis=1).T if by_columns else take_rows(self.points, order)
-        return replace(self, points=points, copied=True)
+        return replace(self, points=points, around=self._some, copied=True)
+
+    def of_kernels(self, numbers: Sequence[int]) -> KernelSide:
+        """Return the side with some of its kernels."""
+        return replace(self, kernels=tuple(self.kernels[number] for number in numbers))
 
     def tiles(self) -> Tiles:
-        """Prepare the kernels once, and evaluate blocks on demand."""
+        """Prepare ``f(i, j)``, one block of every Gram matrix for two slices of rows; nothing is subtracted yet."""
         prepared = [kernel.blocks(self.points, self.points) for kernel in self.kernels]
         return lambda i, j: [block(i, j) for block in prepared]
 
+    def grams(self) -> list[Array]:
+        """Return all Gram matrices minus their constants; O(n²) memory."""
+        everything = slice(0, self.n)
+        return [gram - shift for gram, shift in zip(self.tiles()(everything, everything), self.shifts, strict=True)]
+
     def separated(self) -> tuple[Array, Tiles, Array]:
-        """Use the form of every Gaussian kernel whose bandwidth is not small."""
-        left, middle, right = zip(
-            *(_separated(k.blocks(self.points, self.points), self.n) for k in self.kernels), strict=True
-        )
+        """Return a, tiles E and b of the matrices a_i E_ij b_j, nothing subtracted; a and b of shape (count, n).
+
+        For sums of entries: Gaussian kernels whose bandwidth is not small need less work; a = b = 1 for others.
+        """
+        parts, ones = [], np.ones(self.n)
+        for kernel in self.kernels:
+            blocks = kernel.blocks(self.points, self.points)
+            parts.append((isinstance(blocks, ExponentialBlocks) and blocks.separated()) or (ones, blocks, ones))
+        left, middle, right = zip(*parts, strict=True)
         return np.stack(left), lambda i, j: [block(i, j) for block in middle], np.stack(right)
 
-    def unshifted(self) -> KernelSide:
-        """Return the side with nothing subtracted."""
-        return replace(self, shifts=(0.0,) * self.count)
+    def raw_diagonal(self) -> Array:
+        """Return k(x_i, x_i) of every kernel, shape (count, n)."""
+        return np.stack([as_host(kernel.diag(self.points)) for kernel in self.kernels])
 
     def gram_diagonal(self) -> Array:
-        """Return k(x_i, x_i) minus the constant."""
-        return np.stack(
-            [as_host(kernel.diag(self.points)) - shift for kernel, shift in zip(self.kernels, self.shifts, strict=True)]
-        )
+        """Return the diagonals minus the constants, shape (count, n)."""
+        return self.raw_diagonal() - np.array(self.shifts)[:, None]
+
+    def diagonal(self, row_sums: Array) -> Array:
+        """Return the diagonals of the centered matrices, shape (count, n)."""
+        total = row_sums.sum(axis=1, keepdims=True)
+        return np.asarray(self.gram_diagonal() - 2 / self.n * row_sums + total / self.n**2)
+
+    def dense(self) -> tuple[list[Array], Array]:
+        """Return the centered matrices and their diagonals; O(n²) memory."""
+        everything = slice(0, self.n)
+        grams = [_centered(gram) for gram in self.tiles()(everything, everything)]
+        return grams, np.stack([diagonal_of(gram) for gram in grams])
 
     def factors(self, max_rank: int) -> list[Factor | None]:
-        """Factor every kernel by pivoted Cholesky; the columns of kernels on few columns are factors already.
+        """Return a verified low-rank factor of every Gram matrix, None if the rank exceeds ``max_rank``.
 
-        The writable parts of a factor are not shared.
+        By pivoted Cholesky; the columns of kernels on few columns are factors already. The writable parts of a factor
+        are not shared.
         """
         rows: dict[tuple[int, ...], Array] = {}
         return [self._factor(kernel, rows, max_rank) for kernel in widened(self.kernels)]
@@ -202,16 +168,6 @@ class KernelSide(Side):
     def known_factors(self) -> list[Factor]:
         """Return the factors of kernels that are sums over a few columns."""
         return [factor for factor in self.factors(0) if factor is not None]
-
-    @property
-    def ranks(self) -> list[int]:
-        """Return how many columns every kernel sums over; all for a kernel of another kind."""
-        return [len(k.columns) if isinstance(k, Coordinates) else self.dim for k in self.kernels]
-
-    @property
-    def widest(self) -> int:
-        """Return the most columns that a kernel sums over; all for a kernel of another kind."""
-        return max(self.ranks)
 
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
         if not isinstance(kernel, Coordinates):
@@ -221,12 +177,6 @@ class KernelSide(Side):
             rows[kernel.columns] = own = np.ascontiguousarray(self.points[:, kernel.place].T)
             own.flags.writeable = own.flags.owndata or (self.copied and self.explicit)
         return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
-
-
-def _separated(blocks: Blocks, n: int) -> tuple[Array, Blocks, Array]:
-    """Return a, E and b, with ones for a and b if there is no such form."""
-    found = blocks.separated() if isinstance(blocks, ExponentialBlocks) else None
-    return found or (np.ones(n), blocks, np.ones(n))
 
 
 def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide, list[int]]:
@@ -283,8 +233,8 @@ class Problem:
         lefts, rights = self.index_sets(chosen)
         return replace(
             self,
-            left=_subset(self.left, lefts),
-            right=_subset(self.right, rights),
+            left=self.left.of_kernels(lefts),
+            right=self.right.of_kernels(rights),
             pairs=tuple((lefts.index(i), rights.index(j)) for i, j in (self.pairs[p] for p in chosen)),
         )
 
@@ -300,7 +250,3 @@ class Problem:
         traces = (side.diagonal(sums).sum(axis=1) for side, sums in zip((self.left, self.right), rows, strict=True))
         left_trace, right_trace = traces
         return Sums(pairs, diagonal, left_trace[left], right_trace[right])
-
-
-def _subset(side: KernelSide, chosen: Sequence[int]) -> KernelSide:
-    return replace(side, kernels=tuple(side.kernels[i] for i in chosen), shifts=tuple(side.shifts[i] for i in chosen))

@@ -40,25 +40,42 @@ _LEAST, NOTHING = 3.0 - 1e-9, 1e-8
 class Within:
     """Rows whose strata are consecutive, and what they count."""
 
-    shares: Array
-    """Of sum 1, shape (n,)."""
+    weights: Array
+    """Of mean 1, shape (n,)."""
     starts: IntArray
     """The first row of every stratum, shape (strata,)."""
 
     @classmethod
     def of(cls, layout: Layout) -> Self:
         """Take the strata and the weights of rows in the order of a layout."""
-        return cls(layout.weights / layout.n, np.flatnonzero(np.diff(layout.stratum, prepend=-1)))
+        return cls(layout.weights, np.flatnonzero(np.diff(layout.stratum, prepend=-1)))
 
     @classmethod
     def all(cls, n: int) -> Self:
         """Return one stratum of n rows that count alike."""
-        return cls(np.full(n, 1.0 / n), np.zeros(1, dtype=np.intp))
+        return cls(np.ones(n), np.zeros(1, dtype=np.intp))
 
     @property
     def sizes(self) -> IntArray:
         """The rows of every stratum."""
-        return np.diff(np.append(self.starts, len(self.shares)))
+        return np.diff(np.append(self.starts, len(self.weights)))
+
+    @cached_property
+    def stratum(self) -> IntArray:
+        """Whole numbers from 0, shape (n,)."""
+        return np.repeat(np.arange(len(self.starts)), self.sizes)
+
+    @cached_property
+    def shares(self) -> Array:
+        """The weights over their sum, shape (n,)."""
+        return np.asarray(self.weights / len(self.weights))
+
+    @cached_property
+    def inside(self) -> Array:
+        """The matrix (n, strata) of the shares in strata, every column of sum 1: products with it are means."""
+        inside = np.zeros((len(self.weights), len(self.starts)))
+        inside[np.arange(len(inside)), self.stratum] = self.weights
+        return np.asarray(inside / inside.sum(axis=0))
 
     def sums(self, values: Array) -> Array:
         """Return the sums of values (..., n) over the rows of strata, (..., strata)."""
@@ -108,7 +125,7 @@ def alignments(side: KernelSide, within: Within) -> Array:
     alpha, beta, _ = within.chance()
     traces, own = within.means(diagonal), within.shares * diagonal
     found = products - (within.spread(alpha) * own) @ own.T - (beta * traces) @ traces.T
-    nothing = NOTHING * np.abs(side.unshifted().gram_diagonal()).mean(axis=1)
+    nothing = NOTHING * np.abs(side.raw_diagonal()).mean(axis=1)
     scales = np.sqrt(np.where(np.diag(found) > nothing**2, np.diag(found), 0.0))
     scale = np.outer(scales, scales)
     return np.minimum(np.divide(found, scale, out=np.zeros_like(found), where=scale > 0.0), 1.0)
@@ -155,7 +172,7 @@ def _of_tiles(side: KernelSide, shares: Array) -> tuple[Array, Array]:
 def _of_strips(side: KernelSide, within: Within) -> tuple[Array, Array]:
     """Add up rows of all matrices, centered along them, and take off the means of rows of a stratum at its end."""
     n, tiles, shifts, shares = side.n, side.tiles(), np.array(side.shifts)[:, None, None], within.shares
-    stratum, mass = np.repeat(np.arange(len(within.starts)), within.sizes), within.masses
+    stratum, mass = within.stratum, within.masses
     products, diagonal, begun = np.zeros((side.count, side.count)), np.empty((side.count, n)), np.zeros(())
     for some in slices(n, max(1, _ENTRIES // (side.count * n))):
         rows = within.centered(np.stack(tiles(some, slice(0, n))) - shifts)

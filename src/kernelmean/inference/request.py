@@ -18,6 +18,7 @@ from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
+from ..kernels.any_kernel import PRECOMPUTED
 from ..kernels.bandwidth import bandwidth_from
 from ..noise import Dirac, Noise
 from ..plan.plan import Plan
@@ -90,9 +91,9 @@ def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArra
             "turns the kernel into another one)"
         )
     made = base_kernel(points, estimator.kernel, estimator.bandwidth, rows, name)
-    some, noise = points[rows], Dirac()  # a noise that is fitted is a symmetric function of the rows
-    if estimator.noise is not None and not is_constant(some):
-        noise = fitted(estimator, made.kernel, some).noise_
+    if estimator.noise is None or is_constant(points[rows]):
+        return replace(made, estimator=settled(estimator, made.kernel, noise=made.noise))
+    noise = fitted(estimator, made.kernel, points[rows]).noise_  # a symmetric function of the rows
     return replace(with_noise(made, noise, points, rows, name), estimator=settled(estimator, made.kernel, noise=noise))
 
 
@@ -190,6 +191,11 @@ class Estimators:
     def one(self) -> KernelMean | KernelOf:
         """Return the estimator of the first side."""
         return self.sides[0]
+
+    @property
+    def of_matrices(self) -> list[bool]:
+        """For every side, whether its kernel is a Gram matrix."""
+        return [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in self.sides]
 
     @property
     def plain(self) -> Estimators:

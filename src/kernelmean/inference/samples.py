@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Array, as_host
-from ..core.points import Names, column_order, points_elsewhere
+from ..core.array import Array, as_host, check_same_home, is_foreign, of_one_type
+from ..core.points import Names, column_order
 from ..core.table import Table, as_table
-from ..core.validate import check_same_columns, row_labels
+from ..core.validate import as_points, check_same_columns, row_labels
 from ..core.words import listed, passed
 
 
@@ -33,6 +33,20 @@ def named_samples(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Array
     return (tables[0].values, tables[1].values), names_of(tables)
 
 
+def points_elsewhere(X: Any, Y: Any) -> tuple[Array, Array] | None:
+    """Return two tables of one library and device if one is not of NumPy; None if both are.
+
+    Raises
+    ------
+    TypeError
+        When only one is of NumPy, or they are on different devices.
+    """
+    if not is_foreign(X) and not is_foreign(Y):
+        return None
+    check_same_home(X, Y)
+    return of_one_type(as_points(X, "X"), as_points(Y, "Y"))
+
+
 def names_of(tables: Sequence[Table]) -> Names:
     """Return the names of the columns of matched tables, None where all are arrays."""
     return next((table.names for table in tables if table.named), None)
@@ -50,6 +64,8 @@ def matched(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> tuple[Table,
     """
     first, second = as_table(X, names[0]), as_table(Y, names[1])
     check_same_columns(first.values, second.values, names)
+    if not (first.named and second.named):
+        return first, second
     order = column_order(first, second)
     if order is None:
         only = [name for name in first.names + second.names if (name in first.names) != (name in second.names)]
@@ -132,10 +148,11 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
         return (X, Y) if X.shape[0] < Y.shape[0] else (Y, X)
     own, other = as_host(X), as_host(Y)
     center = (own.mean(axis=0) + other.mean(axis=0)) / 2
-    span = max(float(np.abs(sample - center).max()) for sample in (own, other)) or 1.0  # squares stay in range
-    scatter = [float(np.square((sample - center) / span).sum()) for sample in (own, other)]
-    if abs(scatter[0] - scatter[1]) > 1e-9 * sum(scatter):
-        return (X, Y) if scatter[0] > scatter[1] else (Y, X)
+    gaps = own - center, other - center
+    span = max(float(np.abs(gaps[0]).max()), float(np.abs(gaps[1]).max())) or 1.0  # squares stay in range
+    first, second = float(np.square(gaps[0] / span).sum()), float(np.square(gaps[1] / span).sum())
+    if abs(first - second) > 1e-9 * (first + second):
+        return (X, Y) if first > second else (Y, X)
     different = np.flatnonzero(own.ravel() != other.ravel())
     swapped = bool(len(different)) and own.ravel()[different[0]] > other.ravel()[different[0]]
     return (Y, X) if swapped else (X, Y)

@@ -25,9 +25,6 @@ SINGLE = 6e-7, 2.0**-28
 """Shares of a range and of a magnitude below which values are tied: for sums, and for sums of float32 numbers."""
 
 
-_OF_PERMUTATIONS = "pairs", "diagonal"
-
-
 @final
 @dataclass(frozen=True)
 class RemovedMeans:
@@ -62,22 +59,12 @@ class Sums:
     """Shares of a range and of a magnitude below which values are tied."""
 
     @staticmethod
-    def joined(parts: Sequence[Sums]) -> Sums:
-        """Join batches of permutations of the same pairs."""
-        first, levels = parts[0], [part.level for part in parts if part.level is not None]
-        if len(parts) == 1:
-            return first
-        pairs, diagonal = (np.concatenate([getattr(part, name) for part in parts], axis=1) for name in _OF_PERMUTATIONS)
-        level = RemovedMeans(np.concatenate([own.rows for own in levels], axis=1), levels[0].mean) if levels else None
-        return replace(first, pairs=pairs, diagonal=diagonal, level=level)
-
-    @staticmethod
     def placed(parts: Sequence[Sums], numbers: Sequence[Sequence[int]]) -> Sums:
         """Put groups of pairs of variables, given their numbers among all, in the order of these."""
         if len(parts) == 1:
             return parts[0]
         found: dict[str, Any] = {}
-        for name in (*_OF_PERMUTATIONS, "left_trace", "right_trace"):
+        for name in ("pairs", "diagonal", "left_trace", "right_trace"):
             groups = [getattr(part, name) for part in parts]
             found[name] = np.empty((sum(map(len, groups)), *groups[0].shape[1:]))
             for own, group in zip(numbers, groups, strict=True):

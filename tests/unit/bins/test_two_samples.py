@@ -16,7 +16,8 @@ from checkered import checkered
 from in_bins import Prepared, coordinates, mmd, sample_sums, samples
 from kernelmean.inference.units import dealing
 from kernelmean.inference.units.permuted_labels import arrangements
-from kernelmean.inference.units.unit_sums import UnitSums, dealt_units, in_fixed_order, null_of_sums
+from kernelmean.inference.units.samples import Labelings, plain_null
+from kernelmean.inference.units.unit_sums import UnitSums, dealt_units, in_fixed_order, summed
 from kernelmean.tables.shuffle import unshuffled
 
 Array = np.ndarray[Any, Any]
@@ -73,8 +74,9 @@ def test_every_kernel_has_the_statistic_of_its_definition(
     prepared = samples(X, Y, estimator=estimator, statistic=statistic)
     assert prepared.deals is not None
     sums, rng = sample_sums(prepared).all(), deepcopy(prepared.fit.how.rng)
-    units = dealt_units(prepared.deals)
-    null = null_of_sums(prepared.fit.columns[0], sums, units, statistic, prepared.fit.how)
+    columns = prepared.fit.columns[0]
+    units, ordered = in_fixed_order(dealt_units(prepared.deals), sums, columns)
+    null = plain_null(Labelings.of(summed(columns, ordered, units.masses), units, prepared.fit.how), statistic)
     points = coordinates(prepared.fit.columns[0], np.concatenate([X, Y]))
     expected = labelings(prepared, sums, rng)
     assert {int(own.sum()) for own in expected} == {min(sizes)}

@@ -64,7 +64,7 @@ class Distances:
 
     @cached_property
     def _smallest(self) -> float:
-        return min(self._map(lambda chunk: float(chunk.min())))
+        return float(min(self._map(np.min)))
 
     @cached_property
     def _stored(self) -> Array | None:
@@ -91,11 +91,12 @@ class Distances:
 
     def _map(self, run: Callable[[Array], Result]) -> Iterator[Result]:
         """Run over flat pieces of all distances, each small enough for the cache; recomputed ones in threads."""
-        if self._stored is not None:
-            stored = self._stored
-            return (run(stored[piece]) for piece in slices(len(stored), _CHUNK))
-        tiles = (tile for strip in _strips(slices(self.n, _TILE)) for tile in strip)
-        return running().map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
+        if self._stored is None:
+            tiles = (tile for strip in _strips(slices(self.n, _TILE)) for tile in strip)
+            yield from running().map(lambda tile: run(self._cell(*tile)), tiles, self.n**2)
+            return
+        for piece in slices(len(self._stored), _CHUNK):
+            yield run(self._stored[piece])
 
     def _cell(self, i: slice, j: slice) -> Array:
         """Return the distances of one tile, each pair once."""
@@ -268,7 +269,8 @@ def terms(distances: Source, noise: Any, alpha: float) -> Terms:
     A sketch takes many noises at once, shape (G,).
     """
     cross = factor(distances, noise, 1.0)
-    off = factor(distances, noise, 2.0)
+    nothing = np.ndim(noise) == 0 and noise == 0.0  # then both sums are the same
+    off = (cross[0], 2.0 * cross[1]) if nothing else factor(distances, noise, 2.0)
     half = 0.5 * distances.dim
     diag = -half * np.log1p(2 * noise), -2 * half / (1 + 2 * noise)
     square = norm_terms(alpha, off, diag)

@@ -63,7 +63,8 @@ def pair_sum(A: Array, B: Array, *, moments: bool = True) -> PairSum:
 
 @pair_sum.numpy
 def _(A: Array, B: Array, *, moments: bool = True) -> PairSum:
-    rows, symmetric = slices(len(A), _tile_size(len(A))), A is B
+    size = math.ceil(len(A) / math.ceil(len(A) / _TILE))  # at most 256 rows, which cut all evenly
+    rows, symmetric = slices(len(A), size), A is B
     blocks = _differences(A, B) if len(A) * A.size <= _DIFFERENCES_UP_TO else squared_distance_blocks(A, B, floor=1.0)
     cells = ((i, j) for k, i in enumerate(rows) for j in (rows[k:] if symmetric else rows))
 
@@ -131,11 +132,6 @@ def _combine(tiles: list[_Tile]) -> PairSum:
     shares = [math.exp(-tile.shift - log) for tile in tiles]
     products = np.sum([share * tile.products for share, tile in zip(shares, tiles, strict=True)], axis=0)
     return PairSum(log, *products)
-
-
-def _tile_size(n: int) -> int:
-    """Return a tile of at most 256 rows that cuts ``n`` evenly."""
-    return math.ceil(n / math.ceil(n / _TILE))
 
 
 # -- one common Gaussian noise with a variance per axis, with analytic gradient ----------------------------------------

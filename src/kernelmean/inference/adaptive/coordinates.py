@@ -47,7 +47,10 @@ class Columns:
         for number, kernel in enumerate(kernels):
             part, weights = located(views.parts, kernel)
             blocks[part][number] = weights
-        found = [_block(part.place, own) for part, own in zip(views.parts, blocks, strict=True)]
+        found = [
+            Block(part.place, np.array(list(own), dtype=np.intp), _stacked(list(own.values()), part.place))
+            for part, own in zip(views.parts, blocks, strict=True)
+        ]
         return cls(pilot.fits, tuple(views.parts), tuple(found), views.table.shape[1])
 
     @classmethod
@@ -238,7 +241,3 @@ def _stacked(weights: Sequence[Array], place: slice) -> Array:
 
 def _behind(place: slice, first: int) -> slice:
     return slice(first + place.start, first + place.stop)
-
-
-def _block(place: slice, kernels: dict[int, Array]) -> Block:
-    return Block(place, np.array(list(kernels), dtype=np.intp), _stacked(list(kernels.values()), place))

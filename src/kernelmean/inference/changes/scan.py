@@ -140,7 +140,8 @@ def scan(
             if count > FIRST:
                 draws.progress(label, start - 1 + largest.shape[1], n_resamples)
         values = np.concatenate(parts, axis=1)
-        statistics = _without_rounding(values)
+        tolerances = ties(values, np.abs(values).max(axis=1))  # one row may be unlike all others
+        statistics = np.stack(list(map(snapped, values, tolerances)))
         combined = harmonic(statistics, weights / weights.sum())
         above = combined >= combined[0] - _ROUNDING * (1.0 + np.abs(combined).max())
         pvalue = Fraction(int(above.sum()), len(above))
@@ -153,12 +154,6 @@ def scan(
     squares = np.square(pairs.differences(cumulative(own[:, part.columns]))[first : first + len(spans)])
     start, _, end = spans[int(part.of(squares).argmax())] * bins[0] + rows[0]
     return Scan(pvalue, float(logsumexp(evidence)), shares.sum(axis=1), (int(start), int(end)))
-
-
-def _without_rounding(values: Array) -> Array:
-    """Make statistics (m, P) of a row equal that differ by rounding alone, as where one row is unlike all others."""
-    tolerances = ties(values, np.abs(values).max(axis=1))
-    return np.stack([snapped(*row) for row in zip(values, tolerances, strict=True)])
 
 
 def cumulative(bins: Array) -> Array:

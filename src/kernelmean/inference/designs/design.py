@@ -171,7 +171,7 @@ class Design(AnyDesign):
     @property
     def says_more(self) -> bool:  # type: ignore[override]
         """Whether there are strata, clusters or weights."""
-        return any(part is not None for part in (self.strata, self.clusters, self.weights))
+        return self.strata is not None or self.clusters is not None or self.weights is not None
 
     def of_samples(self, sizes: Sequence[int]) -> SampleDesign:
         """Return the design of samples with so many rows."""
@@ -196,10 +196,13 @@ def _in_short(part: Any) -> str:
     return f"<of {rows} rows>"
 
 
+_NOTHING = Design()
+
+
 def check_design(design: Any) -> AnyDesign:
     """Return a design, an empty one for None."""
     if design is None:
-        return Design()
+        return _NOTHING
     if not isinstance(design, AnyDesign):
         raise TypeError(f"design is {design!r}; pass a Design, such as Design(strata=...), or None")
     return design

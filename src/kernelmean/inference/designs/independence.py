@@ -23,10 +23,11 @@ from ...core.array import Array, IntArray
 from ...core.labels import check_codes, codes
 from ...plan.plan import Plan, serial_blas
 from ..low_rank import Factor
-from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows
+from ..low_rank_problem import SharedRows, centered, highest_rank, shared_rows, weighted_norms
 from ..null import Null
 from ..permutations import EXACT, RANDOM, Expanded, Permutations, within_cells
 from ..problem import KernelPair, KernelSide, distinct_side
+from ..products import Within
 from ..resampling import Resampling, Resources
 from ..rotations.gathered import DENSE_LIMIT, gathered
 from ..rotations.stripes import BlockPair
@@ -91,18 +92,13 @@ def _factors(left: KernelSide, right: KernelSide) -> tuple[list[Factor], list[Fa
     return (lefts, rights) if [len(lefts), len(rights)] == [left.count, right.count] else None
 
 
-def stratum_means(layout: Layout) -> Array:
-    """Return the matrix (n, strata) of the weights within strata, every column of sum 1."""
-    inside = np.zeros((layout.n, int(layout.stratum[-1]) + 1))
-    inside[np.arange(layout.n), layout.stratum] = layout.weights
-    return np.asarray(inside / inside.sum(axis=0))
-
-
 def _within_strata(factors: list[Factor], layout: Layout) -> list[Factor]:
     """Return factors minus their means over strata, times the weights of the rows; shared rows stay shared."""
-    means = stratum_means(layout)
+    strata = Within.of(layout)
     distinct = {id(factor.rows): factor.rows for factor in factors}
-    within = {key: (rows - (rows @ means)[:, layout.stratum]) * layout.weights for key, rows in distinct.items()}
+    within = {
+        key: (rows - (rows @ strata.inside)[:, strata.stratum]) * strata.weights for key, rows in distinct.items()
+    }
     return [replace(factor, rows=within[id(factor.rows)]) for factor in factors]
 
 
@@ -115,7 +111,7 @@ def _on_factors(shared: SharedRows, permutations: Permutations) -> Array:
     parts = []
     for orders in permutations.batches(_AT_ONCE):  # O(n r²) time a permutation
         entries = np.stack([shared.left @ shared.right[:, order].T for order in orders], axis=-1) / n
-        parts.append(shared.weighted_norms(entries, slice(None)))
+        parts.append(weighted_norms(shared.weights, entries, slice(None)))
     return np.concatenate(parts, axis=1)
 
 
@@ -141,14 +137,12 @@ def _on_matrices(
     resources: Resources,
 ) -> Array:
     """Return Σ_ij p_i p_j K̄_ij Z_π(i)π(j): both in memory, Z gathered every time, O(n²) time each."""
-    everything, inside, shares = slice(0, layout.n), stratum_means(layout), layout.weights / layout.n
-    grams, others = (
-        [gram - shift for gram, shift in zip(side.tiles()(everything, everything), side.shifts, strict=True)]
-        for side in (left, right)
-    )
+    strata = Within.of(layout)
+    stratum, inside, shares = strata.stratum, strata.inside, strata.shares
+    grams, others = left.grams(), right.grams()
     for number, gram in enumerate(grams):
-        rows = gram - (inside.T @ gram)[layout.stratum]
-        grams[number] = (rows - (rows @ inside)[:, layout.stratum]) * np.outer(shares, shares)
+        rows = gram - (inside.T @ gram)[stratum]
+        grams[number] = (rows - (rows @ inside)[:, stratum]) * np.outer(shares, shares)
     sums = gathered(grams, others, pairs, permutations, resources)
     return np.concatenate([values for _, values in sums], axis=1)
 

@@ -68,7 +68,7 @@ class _Joint:
     """dHSIC as a function of one permutation for every variable but the first."""
 
     def __init__(self, tables: Sequence[Array], kernels: Sequence[Kernel], resources: Resources) -> None:
-        sides = [KernelSide(points, (own,)).unshifted() for points, own in zip(tables, kernels, strict=True)]
+        sides = [KernelSide(points, (own,), shifted=False) for points, own in zip(tables, kernels, strict=True)]
         self.sides, self.n_jobs, self.n = sides, resources.n_jobs, sides[0].n
         ones = np.full((self.n, 1), 1 / self.n)
         self.means = [tiled_forms(side, resources).times(ones)[0, :, 0] for side in sides]

@@ -14,30 +14,6 @@ from ...plan.plan import Plan
 
 @final
 @dataclass(frozen=True, eq=False)
-class Strata:
-    """In which stratum every row is, and how much it counts in the mean of each."""
-
-    stratum: IntArray
-    """Whole numbers from 0, shape (n,)."""
-    inside: Array
-    """Columns of sum 1, 0 outside the stratum, shape (n, strata)."""
-
-    @classmethod
-    def one(cls, n: int) -> Self:
-        """Return one stratum of n rows that count alike."""
-        return cls(np.zeros(n, dtype=np.intp), np.full((n, 1), 1.0 / n))
-
-    def twice(self) -> Strata:
-        """Return the strata of the same rows twice, with the means of the first ones."""
-        return Strata(np.tile(self.stratum, 2), np.concatenate([self.inside, np.zeros_like(self.inside)]))
-
-    def less_means(self, features: Array) -> Array:
-        """Return features (r, n) less their means over strata."""
-        return np.asarray(features - (features @ self.inside)[:, self.stratum])
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class CenteredGram:
     r"""Blocks of a Gram matrix of features less the means of their strata, :math:`\bar K = HKH` of a single one.
 
@@ -56,11 +32,14 @@ class CenteredGram:
     unbiased: bool = False
 
     @classmethod
-    def of(cls, raw: Blocks, diagonal: Array, plan: Plan, strata: Strata) -> Self:
-        """Take the means of a symmetric matrix with this diagonal."""
+    def of(cls, raw: Blocks, diagonal: Array, plan: Plan, stratum: IntArray, inside: Array) -> Self:
+        """Take the means of a symmetric matrix with this diagonal.
+
+        ``inside`` (n, strata) are what rows count in the means of strata, columns of sum 1.
+        """
         n = len(diagonal)
-        means = plan.matmul(raw, n, n, strata.inside, symmetric=True)
-        return cls(raw, means, strata.inside.T @ means, diagonal, strata.stratum)
+        means = plan.matmul(raw, n, n, inside, symmetric=True)
+        return cls(raw, means, inside.T @ means, diagonal, stratum)
 
     @classmethod
     def unbiased_of(cls, raw: Blocks, diagonal: Array, plan: Plan) -> Self:

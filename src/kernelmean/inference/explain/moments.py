@@ -10,7 +10,6 @@ import numpy as np
 from ...core.array import Array, centered, slices
 from ...kernels import Kernel
 from ...plan.plan import DEFAULT, Plan, serial_blas
-from ..designs.independence import stratum_means
 from ..designs.labelled import LabelDesign
 from ..low_rank import pivoted_cholesky
 from ..products import Within
@@ -88,11 +87,10 @@ def moments_within(question: TwoSamples, kernel: Kernel, plan: Plan = DEFAULT) -
     rows, within = np.concatenate(question.design.rows)[layout.order], Within.of(layout)
     points = np.concatenate([question.X, question.Y])[rows]
     labels = within.centered((rows < len(question.X)).astype(np.float64))
-    inside = stratum_means(layout)
-    columns = np.column_stack([inside, within.shares * labels])
+    columns = np.column_stack([within.inside, within.shares * labels])
     sums = plan.matmul(kernel.blocks(points, points), len(points), len(points), columns, symmetric=True)
-    lengths = kernel.diag(points) - 2.0 * sums[np.arange(len(points)), layout.stratum]
-    traces = within.means(lengths) + np.einsum("is,is->s", inside, sums[:, :-1])
+    lengths = kernel.diag(points) - 2.0 * sums[np.arange(len(points)), within.stratum]
+    traces = within.means(lengths) + np.einsum("is,is->s", within.inside, sums[:, :-1])
     spread, total = within.means(labels**2), float(within.shares @ labels**2)
     _, _, chance = within.chance()
     squared = float(columns[:, -1] @ sums[:, -1] - chance @ (traces * spread)) / total**2

@@ -20,13 +20,14 @@ from ...core.points import Names
 from ...core.words import passed
 from ...kernels import Kernel
 from ...plan.plan import Plan
-from ..designs.independence import PairDesign, stratum_means
+from ..designs.independence import PairDesign
 from ..permutations import RANDOM, Expanded, within_cells
+from ..products import Within
 from ..questions import Pairs
 from ..resampling import Resampling
 from ..units.layout import DesignError
 from .cells import Cells, RowsOfUnits, others_are_rare
-from .centered import CenteredGram, Strata, hadamard
+from .centered import CenteredGram, hadamard
 from .gram_features import Features, factor_of
 
 _LEAST, _LEAST_IN_STRATUM, _LEAST_STRATA = 4, 3.0, 10
@@ -63,25 +64,25 @@ class PairSubject:
         return len(self.tables[0])
 
     @cached_property
+    def strata(self) -> Within:
+        """The strata of the pairs, and what pairs count in them."""
+        return Within.all(self.n) if self.design is None else Within.of(self.design.layout)
+
+    @property
     def weights(self) -> Array:
         """What every pair counts, of sum 1, shape (n,)."""
-        return np.full(self.n, 1.0 / self.n) if self.design is None else self.design.layout.weights / self.n
-
-    @cached_property
-    def strata(self) -> Strata:
-        """The strata of the pairs, and what pairs count in them."""
-        if self.design is None:
-            return Strata.one(self.n)
-        return Strata(self.design.layout.stratum, stratum_means(self.design.layout))
+        return self.strata.shares
 
     @cached_property
     def centered(self) -> tuple[CenteredGram, CenteredGram]:
         """The Gram matrices of both variables, less the means of strata."""
-        return self._centered(self.tables, self.strata)
+        return self._centered(self.tables, self.strata.stratum, self.strata.inside)
 
-    def _centered(self, tables: tuple[Array, Array], strata: Strata) -> tuple[CenteredGram, CenteredGram]:
+    def _centered(
+        self, tables: tuple[Array, Array], stratum: IntArray, inside: Array
+    ) -> tuple[CenteredGram, CenteredGram]:
         first, second = (
-            CenteredGram.of(kernel.blocks(points, points), kernel.diag(points), self.plan, strata)
+            CenteredGram.of(kernel.blocks(points, points), kernel.diag(points), self.plan, stratum, inside)
             for kernel, points in zip(self.kernels, tables, strict=True)
         )
         return first, second
@@ -116,12 +117,13 @@ class PairSubject:
 
         On verified factors where the product of their ranks is below the number of pairs.
         """
-        strata = self.strata.twice()
+        stratum, inside = self.strata.stratum, self.strata.inside  # the pairs twice, with the means of the first ones
+        stratum, inside = np.tile(stratum, 2), np.concatenate([inside, np.zeros_like(inside)])
         tables = np.tile(self.tables[0], (2, 1)), np.concatenate([self.tables[1], self.tables[1][self.partner]])
-        grams, factors = self._centered(tables, strata), list(map(factor_of, self.kernels, tables))
+        grams, factors = self._centered(tables, stratum, inside), list(map(factor_of, self.kernels, tables))
         fast = None
         if factors[0] is not None and factors[1] is not None and factors[0].rank * factors[1].rank <= self.n:
-            left, right = (strata.less_means(factor.rows) for factor in factors if factor is not None)
+            left, right = (own.rows - (own.rows @ inside)[:, stratum] for own in factors if own is not None)
             fast = partial(_product, left, right)
         return Features(hadamard(*grams), grams[0].diagonal * grams[1].diagonal, self.plan, fast)
 

@@ -191,19 +191,14 @@ class Question(ABC):
         return self.over(tables, [alone(own.kernel for own in chosen)], statistic, how), chosen
 
     def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
-        """Return the kernel of every table, found from its own rows."""
-        hosts, rows = list(map(as_host, tables)), self._some_rows(tables, rng)
-        return list(map(choose_kernel, hosts, estimators, rows, self.table_names))
+        """Return the kernel of every table, found from its own rows.
 
-    def _some_rows(self, tables: Tables, rng: np.random.Generator) -> list[Any]:
-        """Return the rows that rules look at.
-
-        For several tables they do not depend on the order of the rows: rows drawn for all tables would depend on the
-        pairing.
+        For several tables the rows that rules look at do not depend on the order of the rows: rows drawn for all tables
+        would depend on the pairing.
         """
-        if len(tables) == 1:
-            return [median_rows(tables[0].shape[0], rng)]
-        return [representative_rows(as_host(points)) for points in tables]
+        hosts = list(map(as_host, tables))
+        rows = [median_rows(len(hosts[0]), rng)] if len(hosts) == 1 else list(map(representative_rows, hosts))
+        return list(map(choose_kernel, hosts, estimators, rows, self.table_names))
 
     # -- the answer --------------------------------------------------------------------------------------------------
 

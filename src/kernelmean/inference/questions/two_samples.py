@@ -123,7 +123,7 @@ class TwoSamples(Labelled):
         taken = self._taken
         if isinstance(self.design, LabelDesign):
             return self.design.layout((0, 1) if in_fixed_order(*taken)[0] is taken[0] else (1, 0))
-        n, m = sorted(sample.shape[0] for sample in taken)
+        n, m = sorted(self.sizes)
         return Layout.of(np.repeat([0, 1], [n, m]), np.ones(n + m))
 
     @property

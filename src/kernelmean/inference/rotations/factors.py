@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.array import Array, slices
 from ...core.sums import conjugate, stripe_products, stripe_transforms, turned
-from ..low_rank_problem import Factored, SharedRows, most_rank
+from ..low_rank_problem import Factored, SharedRows, most_rank, weighted_norms
 from ..permutation_groups import Rotations, block_length
 from ..problem import Shape
 from ..statistics import Sums
@@ -61,7 +61,7 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
             if rest.start < rest.stop:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             entries = entries.reshape(len(entries), len(right), -1)
-            total[:, some] += group.weighted_norms(entries, part).reshape(len(total), -1, length)
+            total[:, some] += weighted_norms(group.weights, entries, part).reshape(len(total), -1, length)
     return total.reshape(len(total), -1)
 
 

@@ -111,7 +111,9 @@ class StripeSums:
 
     def __post_init__(self) -> None:
         shapes = [pair.shape for pair in self.pairs]
-        self.products = [[_zeros(length, shape) for shape in shapes] for length in self.lengths]
+        self.products = [
+            [np.zeros((length // 2 + 1, *shape), np.complex128) for shape in shapes] for length in self.lengths
+        ]
         self.fixed = [np.zeros(shape) for shape in shapes]
         margins = np.zeros(self.x.size)
         self.margins = margins, margins if self.y is self.x else np.zeros(self.y.size)
@@ -250,10 +252,6 @@ class StripeSums:
             sums = turned(self.products[wheel][number][:, part], length)
             found = found + (sums if turns is None else sums.take(turns[:, wheel], axis=2))
         return np.asarray(found)
-
-
-def _zeros(length: int, shape: tuple[int, int]) -> Complex:
-    return np.zeros((length // 2 + 1, *shape), np.complex128)
 
 
 def _every(rows: Array, length: int, first: int, step: int) -> Array:

@@ -11,7 +11,7 @@ their device until the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from threading import local
 from typing import Any, final
 
@@ -21,7 +21,7 @@ from scipy import fft
 
 from ...core.array import Array, as_float64, as_host, joined, like, namespace, slices, to_numpy, total
 from ..permutation_groups import Rotations, Spectrum
-from ..problem import Problem, Side
+from ..problem import KernelSide, Problem
 from ..resampling import Resources
 from ..statistics import Sums
 from ..tiling import Tile, in_order, upper_tiles
@@ -67,11 +67,11 @@ def is_one_tile(problem: Problem, rotations: Rotations) -> bool:
 
 def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
     """Return the sums of one tile, whose diagonals are taken from it in the order of every coset."""
-    n, right = problem.n, np.stack(list(_shifted(problem.right)))
+    n, right = problem.n, np.stack(problem.right.grams())
     weights = diagonal_weights(n // 2 + 1, rows=n)
     steps = (np.arange(n)[:, None] + np.arange(len(weights))) % n
     own, rows = np.empty((n // 2 + 1, problem.left.count, len(weights)), np.complex128), []
-    for k, gram in enumerate(_shifted(problem.left)):
+    for k, gram in enumerate(problem.left.grams()):
         np.conj(fft.rfft(gram.take(n * np.arange(n)[:, None] + steps) * weights, axis=0), out=own[:, k])
         rows.append(gram.sum(axis=1))
     waves: Spectrum = np.empty((len(problem.pairs), len(rotations.cosets), n // 2 + 1), np.complex128)
@@ -84,12 +84,6 @@ def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
             waves[those, coset] = (theirs @ fft.rfft(gram.take(places), axis=0)[:, :, None])[:, :, 0].T
     raw = rotations.back(waves).reshape(len(waves), -1)
     return rotations.centered(problem, raw, (np.stack(rows), right.sum(axis=2)))
-
-
-def _shifted(side: Side) -> Iterator[Array]:
-    """Yield all Gram matrices minus their constants."""
-    everything = slice(0, side.n)
-    yield from map(np.subtract, side.tiles()(everything, everything), side.shifts)
 
 
 def _room(problem: Problem, rotations: Rotations, resources: Resources) -> tuple[int, int]:
@@ -174,7 +168,7 @@ class _Evaluation:
     rows and the columns of all Gram matrices come with them.
     """
 
-    def __init__(self, side: Side, rest: slice) -> None:
+    def __init__(self, side: KernelSide, rest: slice) -> None:
         self.side, self.tiles, self.rest = side, side.tiles(), rest
         self.memory = local()
 

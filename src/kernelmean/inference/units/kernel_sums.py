@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray, as_host, like, namespace, slices, total
+from ...core.sums import RowGroups
 from ..low_rank import Factor, by_rows
 from ..low_rank_problem import factor_weights
 from ..problem import KernelSide
@@ -92,15 +93,15 @@ def kernel_sums(side: KernelSide, layout: Layout, resources: Resources) -> Kerne
 
 
 def _of_factors(factors: Sequence[Factor], layout: Layout) -> KernelSums:
-    units, count = len(layout.sizes), len(factors)
+    units, count, groups = len(layout.sizes), len(factors), RowGroups(layout.starts, layout.weights)
     diagonal, means, mean = np.empty((count, units)), np.empty((count, units)), np.empty(count)
-    masses = layout.groups.sums(layout.weights[None])[0]
+    masses = groups.sums(layout.weights[None])[0]
     summed = list(factors)
     for numbers in by_rows(factors):
         some = [factors[number] for number in numbers]
         weights = factor_weights(some)
-        sums, centre, squares = _of_rows(some[0].rows, weights, layout)
-        diagonal[numbers] = layout.groups.sums(layout.weights * squares)
+        sums, centre, squares = _of_rows(some[0].rows, weights, layout, groups)
+        diagonal[numbers] = groups.sums(layout.weights * squares)
         mean[numbers] = weights @ centre**2
         means[numbers] = (weights * centre) @ sums + masses * mean[numbers, None]
         for number in numbers:
@@ -108,7 +109,7 @@ def _of_factors(factors: Sequence[Factor], layout: Layout) -> KernelSums:
     return KernelSums(FactorForms(tuple(summed), diagonal), masses, means, mean)
 
 
-def _of_rows(rows: Array, weights: Array, layout: Layout) -> tuple[Array, Array, Array]:
+def _of_rows(rows: Array, weights: Array, layout: Layout, groups: RowGroups) -> tuple[Array, Array, Array]:
     """Return the sums of centered rows A (r, n) over units, their means, and the diagonals of Aᵀ diag(w) A.
 
     Shapes (r, units), (r,) and (k, n), for weights (k, r).
@@ -122,7 +123,7 @@ def _of_rows(rows: Array, weights: Array, layout: Layout) -> tuple[Array, Array,
         centre[part] = ordered @ layout.weights / layout.n
         centered = ordered - centre[part, None]
         squares += weights[:, part] @ np.square(centered)
-        sums[part] = layout.groups.sums(centered * layout.weights if weighted else centered)
+        sums[part] = groups.sums(centered * layout.weights if weighted else centered)
     return sums, centre, squares
 
 
@@ -139,7 +140,7 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     evaluate, shifts = _on_device(side, layout) if side.on_device else _on_host(side, layout)
     unit = np.repeat(np.arange(units), layout.sizes)
     for (i, j), parts in zip(tiles, in_order(evaluate, tiles, n_jobs), strict=True):
-        rows, columns = (slice(unit[part.start], unit[part.stop - 1] + 1) for part in (i, j))
+        rows, columns = slice(unit[i.start], unit[i.stop - 1] + 1), slice(unit[j.start], unit[j.stop - 1] + 1)
         for gram, part in zip(grams, parts, strict=True):
             gram[rows, columns] += part
             if i != j:
@@ -151,7 +152,8 @@ def _of_tiles(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     grams -= outer
     grams -= outer.transpose(0, 2, 1)
     grams += mean[:, None, None] * np.outer(masses, masses)
-    diagonal = layout.groups.sums(layout.weights * (side.unshifted().gram_diagonal() - shifts[:, None]))
+    groups = RowGroups(layout.starts, layout.weights)
+    diagonal = groups.sums(layout.weights * (side.raw_diagonal() - shifts[:, None]))
     forms = GramForms(grams, diagonal - 2 * means + mean[:, None] * masses)
     return KernelSums(forms, masses, means + shifts[:, None] * masses, mean + shifts)
 
@@ -164,30 +166,25 @@ def _on_host(side: KernelSide, layout: Layout) -> Evaluator:
     """Prepare the sums; no constant is subtracted from kernels a_i E_ij b_j, which need less work."""
     left, tiles, right = side.separated()
     separated = ((left != 1.0) | (right != 1.0)).any(axis=1)
-    shifts = np.where(separated, 0.0, side.shifts)
-    left, right, edges = left * layout.weights, right * layout.weights, _edges(layout)
+    shifts = np.zeros(side.count) if separated.all() else np.where(separated, 0.0, side.shifts)
+    left, right, starts = left * layout.weights, right * layout.weights, layout.starts
 
     def add_up(tile: Tile) -> list[Array]:
-        i, j = tile
-        rows, columns = edges(i), edges(j)
-        return [
-            _added(_column_sums(gram - shift if shift else gram, b, columns) * a, rows).T
-            for gram, a, b, shift in zip(tiles(i, j), left[:, i], right[:, j], shifts.tolist(), strict=True)
-        ]
+        (i, j), found = tile, []
+        rows, columns = _edges(starts, i), _edges(starts, j)
+        for gram, a, b, shift in zip(tiles(i, j), left[:, i], right[:, j], shifts.tolist(), strict=True):
+            sums = _column_sums(gram - shift if shift else gram, b, columns) * a
+            found.append((sums if len(rows) == len(a) else np.add.reduceat(sums, rows, axis=1)).T)
+        return found
 
     return add_up, shifts
 
 
-def _edges(layout: Layout) -> Callable[[slice], IntArray]:
-    """Return where the units in a slice of rows begin, counted from its first row."""
-    starts = layout.starts
-
-    def edges(rows: slice) -> IntArray:
-        first, last = np.searchsorted(starts, [rows.start, rows.stop])
-        begun = starts[first:last] - rows.start
-        return begun if len(begun) and begun[0] == 0 else np.append(0, begun)
-
-    return edges
+def _edges(starts: IntArray, rows: slice) -> IntArray:
+    """Return where the units in a slice of rows begin, counted from its first row, from the first rows of all units."""
+    first, last = np.searchsorted(starts, [rows.start, rows.stop])
+    begun = starts[first:last] - rows.start
+    return begun if len(begun) and begun[0] == 0 else np.append(0, begun)
 
 
 def _column_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
@@ -198,10 +195,6 @@ def _column_sums(tile: Array, weights: Array, starts: IntArray) -> Array:
     for unit, (start, stop) in zip(sums, pairwise([*starts.tolist(), len(weights)]), strict=True):
         unit[:] = tile[:, start:stop] @ weights[start:stop]
     return sums
-
-
-def _added(columns: Array, starts: IntArray) -> Array:
-    return columns if len(starts) == columns.shape[1] else np.add.reduceat(columns, starts, axis=1)
 
 
 def _on_device(side: KernelSide, layout: Layout) -> Evaluator:
@@ -240,9 +233,10 @@ def _streamed(side: KernelSide, layout: Layout, resources: Resources) -> KernelS
     n, weights = float(layout.n), layout.weights
     row_means = rows.times(weights[:, None])[:, :, 0] / n
     mean = row_means @ weights / n
-    diagonal = layout.groups.sums(weights * (rows.diagonal - 2 * row_means + mean[:, None]))
+    groups = RowGroups(layout.starts, weights)
+    diagonal = groups.sums(weights * (rows.diagonal - 2 * row_means + mean[:, None]))
     masses = np.add.reduceat(weights, layout.starts)
-    means = layout.groups.sums(weights * row_means) + shifts[:, None] * masses
+    means = groups.sums(weights * row_means) + shifts[:, None] * masses
     return KernelSums(_OfUnits(rows, layout, diagonal), masses, means, mean + shifts)
 
 

@@ -8,8 +8,6 @@ from typing import Self, final
 import numpy as np
 
 from ...core.array import Array, IntArray
-from ...core.cached import cached_property
-from ...core.sums import RowGroups
 from ...tables.shuffle import unshuffled
 from .dealing import MOST_BINS, cuts
 
@@ -135,18 +133,17 @@ class Layout:
         """Return the first row of every unit."""
         return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
-    @cached_property
-    def groups(self) -> RowGroups:
-        """The rows of every unit, whose columns are added up."""
-        return RowGroups(self.starts, self.weights)
+    @property
+    def _samples_of_cells(self) -> IntArray:
+        """How many samples the units of every cell are of."""
+        many = int(self.labels.max()) + 1
+        return np.bincount(np.unique(self.cells * many + self.labels) // many)
 
     @property
     def still(self) -> int:
         """Return how many units have no other to change places with."""
-        many = int(self.labels.max()) + 1
-        samples = np.bincount(np.unique(self.cells * many + self.labels) // many)
         units = np.bincount(self.cells)
-        return int(units[(units if many == 1 else samples) < 2].sum())
+        return int(units[(self._samples_of_cells if self.labels.any() else units) < 2].sum())
 
     @property
     def units(self) -> Units:
@@ -189,9 +186,7 @@ class Layout:
         They are equally many of every unit, evenly spaced, or all of a smaller one: a function of what moves as a
         whole, so that permutations map them onto each other. Of more units than that, whole cells take part.
         """
-        many = int(self.labels.max()) + 1
-        samples = np.bincount(np.unique(self.cells * many + self.labels) // many)
-        moving = np.flatnonzero(samples[self.cells] > 1)
+        moving = np.flatnonzero(self._samples_of_cells[self.cells] > 1)
         _, cell = np.unique(self.cells[moving], return_inverse=True)
         moving = moving[cell % -(-len(moving) // most) == 0]
         counts = np.minimum(self.sizes[moving], -(-most // len(moving)))
@@ -280,8 +275,7 @@ class Layout:
 
 def _numbered(*ascending: IntArray) -> IntArray:
     """Return whole numbers from 0 that rise by 1 where one of these columns changes."""
-    changes = np.any([np.diff(column) != 0 for column in ascending], axis=0)
-    return np.append(0, np.cumsum(changes))
+    return np.append(0, np.cumsum(np.diff(np.stack(ascending)).any(axis=0)))
 
 
 def _patterns(cluster: IntArray, labels: IntArray) -> tuple[IntArray, ...]:

@@ -150,8 +150,9 @@ class RotatedArrangements(Arrangements):
     def parts(self, size: int) -> Iterator[LabelBatch]:
         """Yield the cosets."""
         del size
-        for coset in range(len(self.rotations.cosets)):
-            yield _Coset(self.labels, self.rotations, coset)
+        shuffle, still = self.rotations.shuffle, np.arange(self.rotations.n, len(self.labels))
+        for coset in self.rotations.cosets:
+            yield _Coset(self.labels, self.rotations, np.append(shuffle, still), np.append(shuffle[coset], still))
 
 
 @final
@@ -161,29 +162,24 @@ class _Coset:
 
     labels_as_observed: IntArray
     rotations: Rotations
-    number: int
-
-    @cached_property
-    def _order(self) -> tuple[IntArray, IntArray]:
-        """Return the shuffled units, and those whose labels they have before they turn."""
-        shuffle, still = self.rotations.shuffle, np.arange(self.rotations.n, len(self.labels_as_observed))
-        coset = self.rotations.cosets[self.number]
-        return np.append(shuffle, still), np.append(shuffle[coset], still)
+    units: IntArray
+    """The shuffled units."""
+    lenders: IntArray
+    """Those whose labels they have before they turn."""
 
     @property
     def labels(self) -> IntArray:
         """The labels of all rotations, one after another."""
-        units, from_ = self._order
-        observed = self.labels_as_observed[from_].astype(np.min_scalar_type(int(self.labels_as_observed.max())))
-        turned = np.empty((self.rotations.order, len(units)), dtype=observed.dtype)
-        turned[:, units] = self.rotations.turned(observed)
+        observed = self.labels_as_observed[self.lenders]
+        observed = observed.astype(np.min_scalar_type(int(self.labels_as_observed.max())))
+        turned = np.empty((self.rotations.order, len(observed)), dtype=observed.dtype)
+        turned[:, self.units] = self.rotations.turned(observed)
         return turned
 
     def products(self, rows: Array, label: int = 1) -> Array:
         """Return correlations, by Fourier transforms."""
-        units, from_ = self._order
         chosen = (self.labels_as_observed[None] == label).astype(np.float64)
-        return self.rotations.correlations(rows.take(units, axis=1), chosen, from_[None])
+        return self.rotations.correlations(rows.take(self.units, axis=1), chosen, self.lenders[None])
 
 
 @final
@@ -224,14 +220,10 @@ def arrangements(
     if takes_all(logarithm, lambda: everything.count, n_resamples, scheme):
         return everything
     moving = int((cells == 0).sum())
-    if scheme == "auto" and moving > _FEW and not _mixed(cells[moving:], labels[moving:]):
+    others_move = ((np.diff(cells[moving:]) == 0) & (np.diff(labels[moving:]) != 0)).any()
+    if scheme == "auto" and moving > _FEW and not others_move:
         return RotatedArrangements(labels, Rotations.draw(moving, n_resamples + 1, rng))
     return RandomArrangements(cells, labels, n_resamples + 1, rng)
-
-
-def _mixed(cells: IntArray, labels: IntArray) -> bool:
-    """Whether any cell has several labels; both are in ascending order of cell and then label."""
-    return bool(((np.diff(cells) == 0) & (np.diff(labels) != 0)).any())
 
 
 def _arrangements(labels: list[int]) -> Iterator[tuple[int, ...]]:

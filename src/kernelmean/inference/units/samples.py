@@ -76,15 +76,16 @@ def plain_null(labelings: Labelings, statistic: StatisticForm | Statistic) -> Nu
     kernels, n = labelings.sums, labelings.units.n
     first = float(kernels.masses @ (labelings.labels == 0))
     measure = statistic if isinstance(statistic, Statistic) else MMD(round(first), n - round(first), statistic)
-    linear = [kernels.forms.diagonal, kernels.means][: 1 + measure.of_uncentered]
     trace = kernels.forms.diagonal.sum(axis=1)
     traces = trace, np.full(len(trace), first * (1 - first / n))
-    parts = []
+    pairs, diagonal, rows = [], [], []
     for part in labelings.arrangements.parts(kernels.forms.batch):
-        diagonal, *rows = (part.products(own, 0) for own in linear)
-        level = RemovedMeans(rows[0], kernels.mean) if rows else None
-        parts.append(Sums(kernels.forms.under(part), diagonal, *traces, level, labelings.rounding))
-    sums = Sums.joined(parts)
+        pairs.append(kernels.forms.under(part))
+        diagonal.append(part.products(kernels.forms.diagonal, 0))
+        if measure.of_uncentered:
+            rows.append(part.products(kernels.means, 0))
+    level = RemovedMeans(np.concatenate(rows, axis=1), kernels.mean) if rows else None
+    sums = Sums(np.concatenate(pairs, axis=1), np.concatenate(diagonal, axis=1), *traces, level, labelings.rounding)
     values = measure(sums)
     return Null(values, measure.tolerance(values, sums), measure.name, labelings.scheme)
 

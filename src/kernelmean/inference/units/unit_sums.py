@@ -10,13 +10,9 @@ import numpy as np
 
 from ...core.array import Array, IntArray, in_host_memory, slices, take_rows
 from ...plan.plan import DEFAULT, Plan
-from ..null import Null
-from ..resampling import Resampling
-from ..statistics import StatisticForm
 from .dealing import Deals
 from .kernel_sums import Block, KernelSums
 from .layout import Layout, Units
-from .samples import Labelings, plain_null
 
 _TILE, _JOB = 4096, 2**14
 """Rows whose columns stay in the cache of a processor, and rows of one job."""
@@ -220,12 +216,6 @@ def in_fixed_order(units: Units, sums: Array, columns: Summed) -> tuple[Units, A
         stratum=units.stratum[order],
     )
     return exchanged, sums[order]
-
-
-def null_of_sums(columns: Summed, sums: Array, units: Units, statistic: StatisticForm, how: Resampling) -> Null:
-    """Return MMD² of two samples, without a design, from their sums over units; which comes first changes nothing."""
-    units, sums = in_fixed_order(units, sums, columns)
-    return plain_null(Labelings.of(summed(columns, sums, units.masses), units, how), statistic)
 
 
 def of_samples(values: Array, sizes: Sequence[int]) -> list[Array]:
