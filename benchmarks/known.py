@@ -177,6 +177,8 @@ PAIRS = {
     "sides, P exact, rows 200, 200": (0.5, -0.5, (200, None, 200), 1),
     "sides in 5 columns, rows 200, 100, 300": (0.8, -0.8, (200, 100, 300), 5),
     "sides, rows 20, 20, 20": (0.5, -0.5, (20, 20, 20), 1),
+    "sides, rows 30, 30, 30": (0.5, -0.5, (30, 30, 30), 1),
+    "sides, rows 60, 60, 60": (0.5, -0.5, (60, 60, 60), 1),
     "wide sides, rows 10, 10, 10": (1.0, -1.0, (10, 10, 10), 1),
     "near sides, rows 100, 50, 150": (0.2, -0.2, (100, 50, 150), 1),
     "one model twice, rows 200, 200, 200": (0.7, 0.7, (200, 200, 200), 1),
@@ -400,8 +402,8 @@ in one column, by .35 in one of five), tests that look for little else find more
 
 X is N(0, 1), P and Q are N(m, 1) in the first column, the kernel is Gaussian(1). On two sides of X, and where
 one model is drawn twice, both are equally near: the level should be .05, with a standard error of .007 in
-1000 runs. Intervals have level .95; m of unequal models is given. Where models are near X or share rows, the test can
-reject a little too often.
+1000 runs. Intervals have level .95; m of unequal models is given. Where models are near X or share rows, and in samples
+of some dozens of rows, the test rejects a little too often.
 
 {closer}
 """
