@@ -129,3 +129,10 @@ def test_columns_with_a_long_tail_have_a_logarithmic_axis_and_the_page_says_so()
     (panel,) = chart.panels
     assert (panel.x_log, panel.y_log) == (panel.x_label == "revenue", panel.y_label == "revenue")
     assert "Axes of columns with a long tail are logarithmic." in chart.text
+
+
+def test_pictures_of_a_study_within_strata_say_that_they_show_all_of_them() -> None:
+    table = pd.DataFrame(DATA, columns=["a", "b", "c"]).assign(site=np.arange(60) % 2)
+    words = "Pictures have the rows of all strata together"
+    assert words in dependence(table, strata="site", **QUICK).to_html()
+    assert words not in dependence(table.drop(columns="site"), **QUICK).to_html()

@@ -119,6 +119,8 @@ def _shapes(result: Dependence) -> Iterator[Section]:
     words = f"{which} that depend on each other."
     if len(found) > len(shown):
         words += " A report on two columns alone shows any other pair: columns=['a', 'b']."
+    if result.design.strata is not None:
+        words += " Pictures have the rows of all strata together; strengths and p-values are within strata."
     yield Section("What the strongest pairs look like", (words,), charts=tuple(charts))
 
 
