@@ -78,7 +78,7 @@ CASES = {
 """Each: how rows are drawn, how many of the groups have different centres, and the loss to reach."""
 
 
-ALONE = 5
+ALONE = 3
 PRESERVED = f"each by VPMKME, {ALONE} runs"
 """Fifty searches of their own take most of the time, so fewer runs have them."""
 
