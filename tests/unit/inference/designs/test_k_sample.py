@@ -220,6 +220,13 @@ def test_samples_without_a_common_stratum_are_not_compared():
         k_sample_test(*samples, design=Design(strata=([0] * 4, [1] * 4, [2] * 4)))
 
 
+def test_a_stratum_without_either_sample_of_a_pair_does_not_count_for_it():
+    samples, both, more = draw([4, 4, 6, 6]), [0, 0, 1, 1], [0, 0, 1, 1, 2, 2]
+    result = k_sample_test(*samples, kernel=KERNEL, design=Design(strata=(both, both, more, more)), rng=0)
+    two = mmd_test(*samples[:2], kernel=KERNEL, design=Design(strata=(both, both)), statistic="v", rng=0)
+    assert result.pairs[0].statistic == pytest.approx(two.statistic, rel=1e-12)
+
+
 @pytest.mark.parametrize("design", [Design(paired=True), Design(series=2.0)])
 def test_pairs_and_series_are_for_two_samples(design):
     with pytest.raises(ValueError, match=r"Design\(.*leave design= out, .* mmd_test\(X, Y, design=...\)"):
