@@ -34,9 +34,9 @@ class LazyPackage(ModuleType):
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
 
     def _packages_with(self, name: str) -> list[str]:
-        """Return the public names of subpackages that end so."""
+        """Return the full names of those that subpackages make public."""
         packages = [f"{self.__name__}.{each.name}" for each in iter_modules(self.__path__) if each.ispkg]
-        return [f"{own}.{name}" for own in packages if name in getattr(import_module(own), "__all__", ())]
+        return [f"{each}.{name}" for each in packages if name in getattr(import_module(each), "__all__", ())]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and self._homes.get(name) == name:

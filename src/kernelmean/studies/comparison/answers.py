@@ -70,9 +70,8 @@ class Answers:
         margins, columns = margins_of(asked.margins, self.encoded.codings), []
         for coding, found in zip(self.encoded.codings, self.summaries, strict=True):
             places = groups[coding.name]
-            places = (
-                places[:1] if coding.category_weight is None else places
-            )  # an indicator of missing cells has no unit
+            if coding.category_weight is None:
+                places = places[:1]  # an indicator of missing cells has no unit
             first, second = found.means
             test = self.alone[coding.name]
             columns.append(
