@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from ..core.words import listed, refuse
+from .option_texts import margins_from, split_names
 from .options import (
     AUTO,
     Cluster,
@@ -17,8 +18,6 @@ from .options import (
     RowsOfTwo,
     TwoSampleTest,
     TwoTables,
-    margins_from,
-    split_names,
 )
 from .parameters import command, read_level, running_option, test_option
 from .spelling import comma_separated, worded

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core.words import refuse
-from .options import GivenOption, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne, split_names
+from .option_texts import split_names
+from .options import GivenOption, MixedTable, OneTable, PairTest, ReportOutput, RowsOfOne
 from .parameters import command, test_option
 
 if TYPE_CHECKING:

@@ -28,7 +28,8 @@ from ..tables.readers.text_file import STANDARD_INPUT
 from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
 from .named_tables import NamedTable, files_of, named_table
-from .options import MixedTable, NumberTable, OneTable, TwoTables, option_words, split_names
+from .option_texts import option_words, split_names
+from .options import MixedTable, NumberTable, OneTable, TwoTables
 
 Study = TypeVar("Study", bound=Any)
 

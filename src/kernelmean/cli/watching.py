@@ -26,7 +26,7 @@ from ..tables.reading import column_names, read_frame
 from .errors import Stopped
 from .inputs import ReadOptions, select_columns, whole_table
 from .named_tables import files_of, named_table, told_apart
-from .options import split_names
+from .option_texts import split_names
 from .spelling import worded, worded_names
 
 if TYPE_CHECKING:
