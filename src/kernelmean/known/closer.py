@@ -128,8 +128,8 @@ def _model(table: Table, model: Any, name: str, rng: np.random.Generator) -> tup
     if known.mixture is None:
         return known.sample(_DRAWN, len(table.names), rng), (f"{name} is {_DRAWN:,} rows drawn from {known.name}",)
     if known.mixture.shape[1] != len(table.names):
-        found = count(known.mixture.shape[1], "column")
-        raise ValueError(f"{name} has {found} and X has {len(table.names)}; pass a distribution of the columns of X")
+        columns = count(known.mixture.shape[1], "column")
+        raise ValueError(f"{name} has {columns} and X has {len(table.names)}; pass a distribution of the columns of X")
     if table.named:
         check_names_agree(table.names, known.mixture.names, ("X", name))
     return known.mixture, ()

@@ -109,14 +109,14 @@ def fit_test(
     n, dim = table.values.shape
     with serial_blas:
         pilot = known.sample(PILOT, dim, pilot_seed)
-        found = candidates(Adaptive(), (pilot,), 2.0 * n, pilot_seed)
+        chosen = candidates(Adaptive(), (pilot,), 2.0 * n, pilot_seed)
         _check_random(known, pilot, pilot_seed)
-        columns = Columns.of(found.sources[0], found.views[0], list(chain.from_iterable(found.kernels)))
+        columns = Columns.of(chosen.sources[0], chosen.views[0], list(chain.from_iterable(chosen.kernels)))
         draws = (known.sample(n, dim, draws_seed) for _ in range(resamples))
-        exact, counts = exact_means(columns, known), list(map(len, found.kernels))
+        exact, counts = exact_means(columns, known), list(map(len, chosen.kernels))
         null = statistics(columns, table.values, draws, exact, fitting, draws_seed)
     return TestResult(
-        **combined(null, "harmonic", found.members, counts),
+        **combined(null, "harmonic", chosen.members, counts),
         method=f"Fit of {known.name}, adaptive, "
         + ("exact if X played no part in it" if fitting is None else "asymptotic: parametric bootstrap"),
         sizes=(n,),
@@ -165,13 +165,13 @@ def statistics(
 
     ``exact`` are the means of the columns under the distribution, where they are known; not used if it is ``fitting``.
     """
-    seen, centres = [], []
+    batches, centres = [], []
     samples = chain([X], draws)
     while some := list(islice(samples, max(1, _AT_ONCE // len(X)))):
-        seen.append(means_over(columns, some))
+        batches.append(means_over(columns, some))
         if fitting is not None:
             centres.append(_fitted_means(columns, [fitting(rows) for rows in some], X.shape, rng))
-    means = np.concatenate(seen)
+    means = np.concatenate(batches)
     if fitting is None:
         centres.append(np.where(np.isnan(exact), means.mean(axis=0), exact)[None])
     gaps = means - np.concatenate(centres)
@@ -193,7 +193,7 @@ def means_over(columns: Columns, samples: Sequence[Array]) -> Array:
         each = [[columns.means(rows[part], start)[0] for part in parts] for rows in samples]
         return np.asarray(np.average(each, axis=1, weights=shares))
     groups = [samples[part] for part in slices(len(samples), _AT_ONCE // n)]
-    return np.concatenate([columns.means(np.concatenate(own), n * np.arange(len(own))) for own in groups])
+    return np.concatenate([columns.means(np.concatenate(group), n * np.arange(len(group))) for group in groups])
 
 
 def _fitted_means(columns: Columns, fits: Sequence[KnownDistribution], shape: tuple[int, int], rng: Any) -> Array:

@@ -62,14 +62,14 @@ class Candidates:
 
     def evaluated(self, over: Over, how: Resampling) -> Evaluated:
         """Evaluate all members under the same permutations."""
-        kernels = [kernel for own in self.kernels for kernel in own]
+        kernels = [kernel for group in self.kernels for kernel in group]
         null = in_parts(partial(over, self.tables), kernels, how, self._bytes_of_one(kernels))
-        return null, self.members, [len(own) for own in self.kernels]
+        return null, self.members, list(map(len, self.kernels))
 
     def _bytes_of_one(self, kernels: Sequence[Any]) -> float:
         """Return what the matrices of a kernel take where they are held; kernels on a few columns have none."""
-        sides = (own for kernel in kernels for own in (kernel if isinstance(kernel, tuple) else (kernel,)))
-        if all(isinstance(own, Coordinates) for own in sides):
+        sides = (side for kernel in kernels for side in (kernel if isinstance(kernel, tuple) else (kernel,)))
+        if all(isinstance(side, Coordinates) for side in sides):
             return 0.0
         return 8.0 * min(len(self.tables[0]), DENSE_LIMIT) ** 2 * (1 + len(self.tables))
 
@@ -99,12 +99,12 @@ def candidates(adaptive: Adaptive, tables: tuple[Array, ...], size: float, rng: 
     views = [
         Views.of(rows, side, unit, *_landmarks(rows, len(tables), rng))
         for rows, side, unit in zip(
-            hosts, ([own.sides[k] for own in members] for k in range(len(tables))), units, strict=True
+            hosts, ([member.sides[k] for member in members] for k in range(len(tables))), units, strict=True
         )
     ]
     kernels = [
-        list(map(alone, product(*(view.kernels[side] for view, side in zip(views, own.sides, strict=True)))))
-        for own in members
+        list(map(alone, product(*(view.kernels[side] for view, side in zip(views, member.sides, strict=True)))))
+        for member in members
     ]
     for view, order in zip(views, orders, strict=True):
         put_back(view.table.T, order)
@@ -156,18 +156,18 @@ def joint_candidates(adaptive: Adaptive, tables: Sequence[Array], rng: np.random
     orders = [row_order(points) for points in tables]
     sources = [ViewSource(points[order]) for points, order in zip(tables, orders, strict=True)]
     sides = [_side(source, members, rng) for source in sources]
-    kernels: list[list[Any]] = [[own] for own in zip(*(own for _, own in sides), strict=True)]
-    columns = tuple(own for own, _ in sides)
-    for own, order in zip(columns, orders, strict=True):
-        put_back(own.T, order)
+    kernels: list[list[Any]] = [[kernel] for kernel in zip(*(each for _, each in sides), strict=True)]
+    columns = tuple(table for table, _ in sides)
+    for table, order in zip(columns, orders, strict=True):
+        put_back(table.T, order)
     return Candidates(members, kernels, columns)
 
 
 def _side(source: ViewSource, members: Sequence[Member], rng: np.random.Generator) -> tuple[Array, list[Kernel]]:
     """Return the views of a variable side by side, and the kernel of every member on its columns."""
     rows = source.drawn(UNIT_ROWS, rng)
-    views = {name: View.fitted(name, source, rows)[1] for name in dict.fromkeys(own.view for own in members)}
+    views = {name: View.fitted(name, source, rows)[1] for name in dict.fromkeys(member.view for member in members)}
     ends = np.cumsum([0, *(view.shape[1] for view in views.values())]).tolist()
     places = dict(zip(views, map(range, ends, ends[1:]), strict=False))
-    kernels: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places[own.view]),)) for own in members]
+    kernels: list[Kernel] = [TensorProduct((member.kernel,), (tuple(places[member.view]),)) for member in members]
     return np.hstack(list(views.values())), kernels

@@ -95,7 +95,7 @@ class Spreads:
     def __call__(self, points: Array) -> Array:
         """Return the columns of any rows minus the means, in units of the spreads."""
         xp = namespace(points)
-        means, spreads, values = (like(own, points) for own in (self.means, self.spreads, self.values))
+        means, spreads, values = (like(row, points) for row in (self.means, self.spreads, self.values))
         with np.errstate(over="ignore"):  # rows much farther away than the fitted ones are clipped
             distances = xp.clip((scaled_by(points, -self.exponents) - means) / spreads, -_FARTHEST, _FARTHEST)
         if not self.constant.any():

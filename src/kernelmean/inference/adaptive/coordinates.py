@@ -43,30 +43,30 @@ class Columns:
         ValueError
             When a kernel is not a sum over the columns, such as one on the order of all rows.
         """
-        blocks: list[dict[int, Array]] = [{} for _ in views.parts]
+        by_part: list[dict[int, Array]] = [{} for _ in views.parts]
         for number, kernel in enumerate(kernels):
             part, weights = located(views.parts, kernel)
-            blocks[part][number] = weights
-        found = [
-            Block(part.place, np.array(list(own), dtype=np.intp), _stacked(list(own.values()), part.place))
-            for part, own in zip(views.parts, blocks, strict=True)
+            by_part[part][number] = weights
+        blocks = [
+            Block(part.place, np.array(list(by_kernel), dtype=np.intp), _stacked(list(by_kernel.values()), part.place))
+            for part, by_kernel in zip(views.parts, by_part, strict=True)
         ]
-        return cls(pilot.fits, tuple(views.parts), tuple(found), views.table.shape[1])
+        return cls(pilot.fits, tuple(views.parts), tuple(blocks), views.table.shape[1])
 
     @classmethod
     def side_by_side(cls, many: Sequence[Self]) -> tuple[Self, list[IntArray]]:
         """Join several that are fitted to one pilot; return where the sums of each are among all sums, too."""
         parts: list[ViewPart] = []
         blocks: list[Block] = []
-        ends, size = [0, 0], sum(own.size for own in many)
+        ends, size = [0, 0], sum(side.size for side in many)
         places = []
-        for own in many:
+        for side in many:
             first, kernel = ends
-            parts += [replace(part, place=_behind(part.place, first)) for part in own.parts]
+            parts += [replace(part, place=_behind(part.place, first)) for part in side.parts]
             blocks += [
-                replace(each, place=_behind(each.place, first), numbers=each.numbers + kernel) for each in own.blocks
+                replace(each, place=_behind(each.place, first), numbers=each.numbers + kernel) for each in side.blocks
             ]
-            ends = [first + own.size, kernel + own.n_kernels]
+            ends = [first + side.size, kernel + side.n_kernels]
             places.append(np.r_[first : ends[0], size + kernel : size + ends[1]])
         return cls(many[0].fits, tuple(parts), tuple(blocks), size), places
 
@@ -121,15 +121,15 @@ class Columns:
     @cached_property
     def _by_place(self) -> list[tuple[int, Array, IntArray]]:
         """For every column whose ranks are looked up: what is added up at each rank, and where the sums belong."""
-        found = []
+        lookups = []
         for column, tables in self._viewed.tables().items():
             values, into = [], []
             for number, table in tables:
                 block = self.blocks[number]
                 values += [table.T, block.weighted(table.T)]
                 into += [np.r_[block.place], self.size + block.numbers]
-            found.append((column, np.vstack(values).T.copy(), np.concatenate(into)))
-        return found
+            lookups.append((column, np.vstack(values).T.copy(), np.concatenate(into)))
+        return lookups
 
 
 @final
@@ -183,8 +183,8 @@ class OwnColumns:
 
     def blocks_at(self, rows: Array) -> list[Array]:
         """Return the columns of rows, one array for every block, shape (columns, n)."""
-        found = np.concatenate([values for _, values in self.columns.at(rows[:, self.places])])
-        return np.split(found[self.order], np.cumsum(self.sizes[:-1]))
+        columns = np.concatenate([values for _, values in self.columns.at(rows[:, self.places])])
+        return np.split(columns[self.order], np.cumsum(self.sizes[:-1]))
 
 
 @final
@@ -193,14 +193,14 @@ class Apart:
 
     def __init__(self, each: Sequence[OwnColumns]) -> None:
         self._each = each
-        ends = np.cumsum([0, *(size for own in each for size in own.sizes)]).tolist()
+        ends = np.cumsum([0, *(size for columns in each for size in columns.sizes)]).tolist()
         self.size = int(ends[-1])
         none = np.zeros(0, dtype=np.intp)
         self.blocks = [Block(slice(a, b), none, np.zeros((0, b - a))) for a, b in pairwise(ends)]
 
     def at(self, rows: Array) -> Iterator[tuple[Block, Array]]:
         """Yield the columns of any rows (n, d), block by block, shape (columns, n)."""
-        yield from zip(self.blocks, (block for own in self._each for block in own.blocks_at(rows)), strict=True)
+        yield from zip(self.blocks, (block for columns in self._each for block in columns.blocks_at(rows)), strict=True)
 
 
 def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
@@ -219,12 +219,12 @@ def located(parts: Sequence[ViewPart], kernel: Kernel) -> tuple[int, Array]:
 
 def block_pairs(x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]]) -> list[BlockPair]:
     """Return which blocks of the columns of two variables meet for some pairs of kernels."""
-    found: dict[tuple[int, int], list[tuple[int, Array, Array]]] = {}
+    by_blocks: dict[tuple[int, int], list[tuple[int, Array, Array]]] = {}
     for number, (left, right) in enumerate(kernels):
         (i, v), (j, w) = located(x.parts, left), located(y.parts, right)
-        found.setdefault((i, j), []).append((number, v, w))
+        by_blocks.setdefault((i, j), []).append((number, v, w))
     pairs = []
-    for (i, j), kernels_there in found.items():
+    for (i, j), kernels_there in by_blocks.items():
         numbers, lefts, rights = zip(*kernels_there, strict=True)
         weights = _stacked(lefts, x.blocks[i].place), _stacked(rights, y.blocks[j].place)
         pairs.append(BlockPair(i, j, np.array(numbers), weights))
@@ -234,8 +234,8 @@ def block_pairs(x: Columns, y: Columns, kernels: Sequence[tuple[Kernel, Kernel]]
 def _stacked(weights: Sequence[Array], place: slice) -> Array:
     """Return weights of the first columns of a block as weights of all of them, shape (k, columns)."""
     stacked = np.zeros((len(weights), place.stop - place.start))
-    for row, own in zip(stacked, weights, strict=True):
-        row[: len(own)] = own
+    for row, values in zip(stacked, weights, strict=True):
+        row[: len(values)] = values
     return stacked
 
 

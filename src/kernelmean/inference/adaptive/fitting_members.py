@@ -49,7 +49,7 @@ def _present_pairs(pairs: Sequence[Any], tables: Sequence[ViewedTable]) -> list[
     """Let one column stand in for its whitened self, and leave out what then says nothing new."""
     if not all(isinstance(pair, PairMember) for pair in pairs):
         raise TypeError("independence has two kernels per member; pass PairMember(Member(...), Member(...), weight)")
-    kept = [own for pair in pairs if (own := _fitting(pair, tables)) is not None]
+    kept = [fitting for pair in pairs if (fitting := _fitting(pair, tables)) is not None]
     if not kept:
         views = ", ".join(map(repr, tables[0].views))
         raise ValueError(f"no pair is left: the views are {views} of X, {tables[1].views} of Y")
@@ -61,7 +61,7 @@ def _fitting(pair: PairMember, tables: Sequence[ViewedTable]) -> PairMember | No
     fits = [member.view in table.views for member, table in zip(pair.sides, tables, strict=True)]
     both = {pair.x.view, pair.y.view}
     narrow = [member.kernel == QUARTER and member.view == "data" for member in pair.sides]
-    if any(own and table.dim > _MOST_COLUMNS_OF_NARROW for own, table in zip(narrow, tables, strict=True)):
+    if any(is_narrow and table.dim > _MOST_COLUMNS_OF_NARROW for is_narrow, table in zip(narrow, tables, strict=True)):
         return None  # in many columns all distances are alike, so that hardly two rows are near each other
     if both <= set(DIRECT) and DIRECT[pair.x.view](tables[0].dim) * DIRECT[pair.y.view](tables[1].dim) > _MOST_PAIRS:
         return None

@@ -111,7 +111,7 @@ def kind_of(members: Sequence[Any], weights: Array, strengths: Array) -> Evidenc
     if not any(marked):
         return None
     reduced = np.minimum(strengths, _STRONG) * (1.0 + np.log(np.maximum(strengths / _STRONG, 1.0)))
-    kinds = [_explained(mark, own, tiers) for mark, own in zip(marked, reduced.tolist(), strict=True)]
+    kinds = [_explained(mark, strength, tiers) for mark, strength in zip(marked, reduced.tolist(), strict=True)]
     logs = np.log(weights) + strengths
     shares = np.exp(logs - logsumexp(logs))
     return EvidenceKind.of({kind: float(shares[[each == kind for each in kinds]].sum()) for kind in kinds})

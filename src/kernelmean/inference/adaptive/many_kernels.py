@@ -60,14 +60,14 @@ def evidence(scores: Array, first: int | None = None) -> Array:
     rises: it keeps values in order, so large p-values of data with few different values are no ties. More than 256
     values are read off polynomials between 129 points of the curve, as accurate as the curve itself (12 digits).
     """
-    found = np.array(scores[:, :first])
+    strengths = np.array(scores[:, :first])
     for part in slices(len(scores), max(1, _AT_ONCE // scores.shape[1])):
         skewness = np.einsum("kp,kp,kp->k", *[scores[part]] * 3)[:, None] / scores.shape[1]
         shape = 4.0 / np.maximum(skewness, _LEAST_SKEWNESS) ** 2
-        values, floor = shape + found[part] * np.sqrt(shape), _FLOOR * shape
+        values, floor = shape + strengths[part] * np.sqrt(shape), _FLOOR * shape
         curve = _interpolated if values.shape[1] > 2 * _PIECES else _minus_log_tail
-        found[part] = curve(shape, np.maximum(values, floor)) + _SLOPE * np.minimum(values / floor - 1.0, 0.0)
-    return found
+        strengths[part] = curve(shape, np.maximum(values, floor)) + _SLOPE * np.minimum(values / floor - 1.0, 0.0)
+    return strengths
 
 
 def _minus_log_tail(shape: Array, places: Array) -> Array:
@@ -97,11 +97,11 @@ def _interpolated(shape: Array, places: Array) -> Array:
     piece = np.minimum(logs, _PIECES - 1).astype(np.intp)  # knots are evenly spaced: no search
     logs -= piece
     piece += _PIECES * np.arange(len(piece))[:, None]
-    found = powers[-1].take(piece)
+    values = powers[-1].take(piece)
     for power in powers[-2::-1]:
-        found *= logs
-        found += power.take(piece)
-    return found
+        values *= logs
+        values += power.take(piece)
+    return values
 
 
 def strengths_of(rows: Array) -> Array:

@@ -37,8 +37,8 @@ class Ranks:
     @classmethod
     def of(cls, points: Array) -> Self:
         """Return the knots of some rows, shape (n, d)."""
-        found = [np.unique(column, return_counts=True) for column in points.T]
-        return cls(len(points), tuple(knots for knots, _ in found), tuple(_levels(counts) for _, counts in found))
+        counted = [np.unique(column, return_counts=True) for column in points.T]
+        return cls(len(points), tuple(knots for knots, _ in counted), tuple(_levels(counts) for _, counts in counted))
 
     @cached_property
     def scores(self) -> tuple[Array, ...]:
@@ -76,19 +76,19 @@ class Ladder:
     def _cells(self, values: Array) -> IntArray:
         """Return the cell of every value, which rises with the values."""
         with np.errstate(over="ignore"):
-            found = (values - self._low) * self._per_cell
-        return np.clip(found, 0.0, self._most, out=found).astype(np.intp)
+            cells = (values - self._low) * self._per_cell
+        return np.clip(cells, 0.0, self._most, out=cells).astype(np.intp)
 
     def index(self, values: Array) -> IntArray:
         """Return how many knots are below every value."""
         if self._first is None:
             return np.searchsorted(self.knots, values)
-        found = self._first[self._cells(values)]
+        below = self._first[self._cells(values)]
         for _ in range(_STEPS):
-            found += self.padded[found] < values
-        beyond = np.flatnonzero(self.padded[found] < values)
-        found[beyond] = np.searchsorted(self.knots, values[beyond])
-        return found.astype(np.intp)
+            below += self.padded[below] < values
+        beyond = np.flatnonzero(self.padded[below] < values)
+        below[beyond] = np.searchsorted(self.knots, values[beyond])
+        return below.astype(np.intp)
 
 
 def _levels(counts: IntArray) -> Array:
@@ -126,6 +126,6 @@ def ranks(column: Array) -> Array:
     ascending = column[order]
     ends = np.append(np.flatnonzero(ascending[1:] != ascending[:-1]) + 1.0, len(column))
     counts = np.diff(ends, prepend=0.0)
-    found = np.empty(len(column))
-    found[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
-    return found
+    ranked = np.empty(len(column))
+    ranked[order] = np.repeat(ends - (counts - 1.0) / 2, counts.astype(np.intp))
+    return ranked

@@ -61,9 +61,9 @@ class ViewedColumns:
 
         See ``at`` of the parts.
         """
-        for own in self._by_view:
-            if own.ranked is None:
-                yield from own.at(own.view(source), change)
+        for parts in self._by_view:
+            if parts.ranked is None:
+                yield from parts.at(parts.view(source), change)
 
     @cached_property
     def _by_place(self) -> dict[int, list[tuple[int, Array]]]:
@@ -74,14 +74,14 @@ class ViewedColumns:
 
         Each part comes with its number and the table of its columns at every place, shape (places, columns).
         """
-        found: dict[int, list[tuple[int, Array]]] = {}
-        for own in self._by_view:
-            if own.ranked is not None:
-                known = self._fits.ranks.levels if own.view.name in BY_ORDER else self._fits.ranks.scores
-                seen = own.at(own.view.seen(known[own.ranked][:, None]))
-                tables = [(number, np.ascontiguousarray(columns.T)) for number, columns in seen]
-                found.setdefault(own.ranked, []).extend(tables)
-        return found
+        by_column: dict[int, list[tuple[int, Array]]] = {}
+        for parts in self._by_view:
+            if parts.ranked is not None:
+                known = self._fits.ranks.levels if parts.view.name in BY_ORDER else self._fits.ranks.scores
+                view = parts.view.seen(known[parts.ranked][:, None])
+                tables = [(number, np.ascontiguousarray(columns.T)) for number, columns in parts.at(view)]
+                by_column.setdefault(parts.ranked, []).extend(tables)
+        return by_column
 
 
 @final
@@ -96,8 +96,8 @@ class _PartsOfView:
 
     def takes(self, part: ViewPart) -> bool:
         """Whether a part uses the same view, with the same landmarks if it has any."""
-        own = next((projection for projection in self.parts.values() if projection is not None), None)
-        alike = own is None or part.projection is None or np.array_equal(own.landmarks, part.projection.landmarks)
+        first = next((projection for projection in self.parts.values() if projection is not None), None)
+        alike = first is None or part.projection is None or np.array_equal(first.landmarks, part.projection.landmarks)
         return part.view is self.view and alike
 
     def at(self, table: Array, change: Callable[[Array], Array] = _unchanged) -> Iterator[tuple[int, Array]]:
@@ -113,9 +113,9 @@ class _PartsOfView:
 
     @cached_property
     def _sections(self) -> tuple[list[tuple[int, Projection]], Sections]:
-        found = [(number, own) for number, own in self.parts.items() if own is not None]
-        landmarks = found[0][1].landmarks if found else np.empty((0, 0))
-        return found, Sections([own.kernel for _, own in found], landmarks)
+        projections = [(number, projection) for number, projection in self.parts.items() if projection is not None]
+        landmarks = projections[0][1].landmarks if projections else np.empty((0, 0))
+        return projections, Sections([projection.kernel for _, projection in projections], landmarks)
 
     @cached_property
     def ranked(self) -> int | None:

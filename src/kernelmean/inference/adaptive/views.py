@@ -80,14 +80,14 @@ class Views:
             alike.setdefault(member.view, {}).setdefault(kernel, []).append(member)
         n, dim = points.base(AS_IT_IS, chosen).shape
         marks = dict.fromkeys(alike, landmarks) | dict(own_landmarks or {})
-        most = sum(_most(name, kernel, dim, len(marks[name])) for name, own in alike.items() for kernel in own)
+        most = sum(_most(name, kernel, dim, len(marks[name])) for name in alike for kernel in alike[name])
         columns, first = np.empty((most, n)), 0  # a page of it is only taken once it is written
         kernels: dict[Member, list[Kernel]] = {}
         parts: list[ViewPart] = []
         for name, by_kernel in alike.items():
             view, table = View.fitted(name, points, rows, chosen)
-            for kernel, own in by_kernel.items():
-                part = _direct(table, own) if kernel is None else _filtered(table, kernel, own, marks[name])
+            for kernel, group in by_kernel.items():
+                part = _direct(table, group) if kernel is None else _filtered(table, kernel, group, marks[name])
                 last = first + part.count
                 part.write(columns[first:last])
                 kernels.update(part.kernels(range(first, last)))
@@ -141,7 +141,7 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
             for together in [tuple(places[first : first + _TOGETHER])]
             for row in np.eye(len(together)).tolist()
         ]
-        order: list[Kernel] = [TensorProduct((own.kernel,), (tuple(places),)) for own in members if own.view == "order"]
+        order: list[Kernel] = [TensorProduct((one.kernel,), (tuple(places),)) for one in members if one.view == "order"]
         return dict.fromkeys(members, order or each)
 
     return _Columns(table.shape[1], lambda rows: np.copyto(rows, table.T), kernels)
@@ -149,28 +149,29 @@ def _direct(table: Array, members: Sequence[Member]) -> _Columns:
 
 def _filtered(table: Array, kernel: Kernel, members: Sequence[Member], landmarks: IntArray) -> _Columns:
     """Return the coordinates of the rows that count for any of the members, which differ in λ."""
-    found = spectrum(table, kernel, landmarks)
-    if not len(found.values):
+    components = spectrum(table, kernel, landmarks)
+    if not len(components.values):
         return _as_they_are(table, members)
-    as_it_is = (0, (1.0,) * len(found.values))
+    as_it_is = (0, (1.0,) * len(components.values))
     filters = {
-        own: as_it_is if own.view == AS_IT_IS and own.ridge is None else found.filtered(own.ridge) for own in members
+        member: as_it_is if member.view == AS_IT_IS and member.ridge is None else components.filtered(member.ridge)
+        for member in members
     }
     least = min(first for first, _ in filters.values())
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
         columns = tuple(places)
-        return {own: [Coordinates(columns[first - least :], weights)] for own, (first, weights) in filters.items()}
+        return {one: [Coordinates(columns[first - least :], weights)] for one, (first, weights) in filters.items()}
 
-    count, projection = len(found.values) - least, found.projection(least)
-    return _Columns(count, lambda rows: found.scores(least, rows), kernels, projection)
+    count, projection = len(components.values) - least, components.projection(least)
+    return _Columns(count, lambda rows: components.scores(least, rows), kernels, projection)
 
 
 def _as_they_are(table: Array, members: Sequence[Member]) -> _Columns:
     """Return the columns of a view in which all landmarks are equal, so that rows unlike these still count."""
 
     def kernels(places: Sequence[int]) -> dict[Member, list[Kernel]]:
-        return {own: [Coordinates(tuple(places), (1.0,) * len(places))] for own in members}
+        return {member: [Coordinates(tuple(places), (1.0,) * len(places))] for member in members}
 
     return _Columns(table.shape[1], lambda rows: np.copyto(rows, table.T), kernels)
 
@@ -278,9 +279,9 @@ class ViewSource:
         return self.fits.ranks.places(self.points)
 
     def _looked_up(self, levels: Sequence[Array]) -> Array:
-        xp, own = namespace(self.points), [like(level, self.points) for level in levels]
-        found = [xp.take(level, places, axis=0) for level, places in zip(own, self.places, strict=True)]
-        return xp.stack(found, axis=0).T
+        xp, levels = namespace(self.points), [like(level, self.points) for level in levels]
+        columns = [xp.take(level, places, axis=0) for level, places in zip(levels, self.places, strict=True)]
+        return xp.stack(columns, axis=0).T
 
     def base(self, name: str, chosen: IntArray | None = None) -> Array:
         """Return the table that a view transforms, or some of its columns."""
@@ -327,18 +328,18 @@ class ViewSource:
 
 def _in_order(ranks: Array, squares: Array, rows: IntArray) -> IntArray:
     """Return an order of some rows, by their squared distance from the middle, with ties broken."""
-    own, squares = ranks[rows], squares[rows]
-    far = np.sort(np.abs(own), axis=1)
-    order = np.lexsort((*own.T[::-1], *far.T, squares))
+    ranked, squares = ranks[rows], squares[rows]
+    far = np.sort(np.abs(ranked), axis=1)
+    order = np.lexsort((*ranked.T[::-1], *far.T, squares))
     tied = (far[order[1:]] == far[order[:-1]]).all(axis=1)
-    different = tied & (own[order[1:]] != own[order[:-1]]).any(axis=1)
+    different = tied & (ranked[order[1:]] != ranked[order[:-1]]).any(axis=1)
     group = np.append(0, np.cumsum(~tied))[: len(rows)]
     differs = np.bincount(group[1:][different], minlength=len(rows)) > 0
     some = order[differs[group]]  # equal rows need no order
     apart = np.zeros(len(rows))
     if len(some):
         apart[some] = _told_apart(ranks, rows[some])
-    return np.lexsort((*own.T[::-1], apart, *far.T, squares))
+    return np.lexsort((*ranked.T[::-1], apart, *far.T, squares))
 
 
 def _told_apart(ranks: Array, rows: IntArray) -> Array:
@@ -347,14 +348,14 @@ def _told_apart(ranks: Array, rows: IntArray) -> Array:
     Of a row r, from the products of the columns M = RᵀR and v = Σ_j |r_j|² r_j over all rows.
     """
     products, leaning = ranks.T @ ranks, np.square(ranks).sum(axis=1) @ ranks
-    own, place = np.unique(ranks[rows], axis=0, return_inverse=True)
+    distinct, place = np.unique(ranks[rows], axis=0, return_inverse=True)
     many = max(1, _MOST_ENTRIES // ranks.shape[1] ** 2)
-    found = np.empty(len(own))
-    for part in slices(len(own), many):
-        terms = own[part, :, None] * own[part, None, :] * products
+    sums = np.empty(len(distinct))
+    for part in slices(len(distinct), many):
+        terms = distinct[part, :, None] * distinct[part, None, :] * products
         terms = terms.reshape(len(terms), ranks.shape[1] ** 2)
-        found[part] = np.sort(terms, axis=1).sum(axis=1) - np.sort(own[part] * leaning, axis=1).sum(axis=1)
-    return found[place.ravel()]
+        sums[part] = np.sort(terms, axis=1).sum(axis=1) - np.sort(distinct[part] * leaning, axis=1).sum(axis=1)
+    return sums[place.ravel()]
 
 
 @final

@@ -83,8 +83,8 @@ class ChangeFeatures:
             if view in views
         ]
         units = source.drawn(UNIT_ROWS, rng)
-        seen = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
-        columns = seen.table.T
+        viewed = Views.of(source, members, units, source.drawn(_LANDMARKS, rng))
+        columns = viewed.table.T
         put_back(columns, order)
-        parts = (ChangeKernel.seen(member, seen) for member in members)
+        parts = (ChangeKernel.seen(member, viewed) for member in members)
         return cls(columns, tuple(part for part in parts if part.columns.stop > part.columns.start))

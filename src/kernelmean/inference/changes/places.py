@@ -20,17 +20,17 @@ _MARGIN = 2
 """The window of the next closer look, in lengths of the interval on either side of it."""
 
 
-def coordinates(features: ChangeFeatures, found: Scan, first: int, last: int) -> Array:
+def coordinates(features: ChangeFeatures, scan: Scan, first: int, last: int) -> Array:
     """Return the coordinates of rows [first, last) in which a change shows, weighted by evidence, shape (q, n).
 
     Of a kernel whose coordinates count alone, it is that one which changes most around the place that the scan found.
     """
-    shares, rows = found.shares, []
+    shares, rows = scan.shares, []
     for part, share in zip(features.parts, shares.tolist(), strict=True):
         if share > _NEGLIGIBLE * shares.max():
             columns = features.columns[part.columns]
             if part.weights is None:
-                around = columns[:, slice(*found.around)]
+                around = columns[:, slice(*scan.around)]
                 around = around - around.mean(axis=1, keepdims=True)
                 columns = columns[[int(np.argmax([gain(column[None]).max() for column in around]))]]
             rows.append(_weighted(columns[:, first:last], part, share))
@@ -93,7 +93,7 @@ def _kept(columns: Array, shortest: int, level: float, rng: np.random.Generator)
             orders = (np.append(rng.permutation(split), split + rng.permutation(n - split)) for _ in range(_RESAMPLES))
             every = [gain(columns[:, order])[edge - 1 : n - edge] for order in orders]
             tried[split] = float(
-                np.quantile([own.max() - own[split - edge] for own in every], 1 - level, method="higher")
+                np.quantile([each.max() - each[split - edge] for each in every], 1 - level, method="higher")
             )
         near = edge + np.flatnonzero(gains >= gains.max() - max(tried.values()))
         first, last = int(near[0]), int(near[-1])

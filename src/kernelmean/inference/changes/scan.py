@@ -55,7 +55,7 @@ class Windows:
     def pieces(self, most: int) -> list[Windows]:
         """Return them in pieces of whole groups, of about ``most`` pairs each."""
         which = np.cumsum([len(group) for group in self.groups]) // max(most, 1)
-        return [Windows([self.groups[k] for k in np.flatnonzero(which == own)]) for own in np.unique(which)]
+        return [Windows([self.groups[k] for k in np.flatnonzero(which == piece)]) for piece in np.unique(which)]
 
     def differences(self, sums: Array) -> Array:
         """Return √(ab / (a + b)) times the difference of the means, shape (q, D), from cumulative sums (m + 1, D)."""
@@ -73,16 +73,16 @@ class Windows:
 
 def windows(bins: int, shortest: int) -> Windows:
     """Return windows of ``shortest`` bins, twice, four times … as many, side by side, and all splits of the whole."""
-    found = list[IntArray]()
+    groups = list[IntArray]()
     lengths = [shortest * 2**k for k in range((bins // shortest).bit_length())]
     for length in lengths:
         for a, b in ((length, length), (length, _UNEVEN * length), (_UNEVEN * length, length)):
             starts = np.arange(0, bins - a - b + 1, max(1, length // _STEPS))
-            found.append(np.stack([starts, starts + a, starts + a + b], axis=1))
+            groups.append(np.stack([starts, starts + a, starts + a + b], axis=1))
         middles = np.arange(length, min(2 * length, bins // 2 + 1))
         sides = (middles, np.setdiff1d(bins - middles, middles))
-        found += [np.stack([np.zeros_like(own), own, np.full_like(own, bins)], axis=1) for own in sides]
-    return Windows([spans for spans in found if len(spans)])
+        groups += [np.stack([np.zeros_like(splits), splits, np.full_like(splits, bins)], axis=1) for splits in sides]
+    return Windows([spans for spans in groups if len(spans)])
 
 
 @final
@@ -125,17 +125,17 @@ def scan(
     number of threads changes nothing.
     """
     label = f"permutations of rows {rows[0] + 1:,} to {rows[1]:,}"
-    own = binned(features.columns, *rows, bins[0])
-    pairs = windows(len(own), bins[1])
+    sums = binned(features.columns, *rows, bins[0])
+    pairs = windows(len(sums), bins[1])
     weights = np.repeat([part.member.weight for part in features.parts], len(pairs.groups))
-    pieces = pairs.pieces(_CELLS // own.shape[1])
-    at_once = max(1, _CELLS // (len(pairs.spans) * own.shape[1]))
-    values = _largest(features, pieces, own, np.arange(len(own))[None])
+    pieces = pairs.pieces(_CELLS // sums.shape[1])
+    at_once = max(1, _CELLS // (len(pairs.spans) * sums.shape[1]))
+    values = _largest(features, pieces, sums, np.arange(len(sums))[None])
     for count in (min(FIRST, n_resamples), n_resamples):
         starts, parts = range(values.shape[1], count + 1, at_once), [values]
-        orders = ([draws.rng.permutation(len(own)) for _ in range(min(at_once, count + 1 - start))] for start in starts)
-        found = in_order(lambda some: _largest(features, pieces, own, np.stack(some)), orders, draws.n_jobs)
-        for start, largest in zip(starts, found, strict=True):
+        orders = ([draws.rng.permutation(len(sums)) for _ in range(min(at_once, count + 1 - done))] for done in starts)
+        batches = in_order(lambda some: _largest(features, pieces, sums, np.stack(some)), orders, draws.n_jobs)
+        for start, largest in zip(starts, batches, strict=True):
             parts.append(largest)
             if count > FIRST:
                 draws.progress(label, start - 1 + largest.shape[1], n_resamples)
@@ -151,7 +151,7 @@ def scan(
     shares = np.exp(evidence - logsumexp(evidence)).reshape(len(features.parts), len(pairs.groups))
     best, group = np.unravel_index(int(shares.argmax()), shares.shape)
     part, spans, first = features.parts[best], pairs.groups[group], pairs.starts[group]
-    squares = np.square(pairs.differences(cumulative(own[:, part.columns]))[first : first + len(spans)])
+    squares = np.square(pairs.differences(cumulative(sums[:, part.columns]))[first : first + len(spans)])
     start, _, end = spans[int(part.of(squares).argmax())] * bins[0] + rows[0]
     return Scan(pvalue, float(logsumexp(evidence)), shares.sum(axis=1), (int(start), int(end)))
 
@@ -165,12 +165,12 @@ def cumulative(bins: Array) -> Array:
 
 def _largest(features: ChangeFeatures, pieces: list[Windows], bins: Array, orders: IntArray) -> Array:
     """Return the largest statistic of every kernel in every group, for orders (P, m), shape (K groups, P)."""
-    sums, found = cumulative(bins[orders.T]), []
+    sums, largest = cumulative(bins[orders.T]), []
     for pairs in pieces:
         squares = pairs.differences(sums.reshape(len(sums), -1)).reshape(-1, *sums.shape[1:])
         np.square(squares, out=squares)
-        found.append([part.largest(squares[..., part.columns], pairs.starts) for part in features.parts])
-    return np.concatenate(found, axis=1).reshape(-1, len(orders))
+        largest.append([part.largest(squares[..., part.columns], pairs.starts) for part in features.parts])
+    return np.concatenate(largest, axis=1).reshape(-1, len(orders))
 
 
 def binned(columns: Array, first: int, last: int, width: int) -> Array:

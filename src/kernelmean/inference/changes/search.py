@@ -48,7 +48,7 @@ class Stretch:
     last: int
     pvalue: float
     """Adjusted; after a first look only, that of the stretch it is a part of."""
-    found: Scan
+    scan: Scan
     looked: bool = True
     """False after a first look, of few permutations."""
 
@@ -152,19 +152,19 @@ class Search:
                 progress("change points", len(split), most_changes)
             else:
                 progress(f"{len(split)} change points so far", len(split), len(split) + len(todo))
-            todo.sort(key=lambda stretch: stretch.found.strength)
-            own: Stretch | None = todo.pop()
-            if own is not None and not own.looked:
-                own = scanned((own.first, own.last), own.pvalue)
-            if own is None or (self.n_changes is None and own.pvalue > self.level):
+            todo.sort(key=lambda stretch: stretch.scan.strength)
+            stretch: Stretch | None = todo.pop()
+            if stretch is not None and not stretch.looked:
+                stretch = scanned((stretch.first, stretch.last), stretch.pvalue)
+            if stretch is None or (self.n_changes is None and stretch.pvalue > self.level):
                 continue
-            start, stop = own.found.around
-            row = start + most(coordinates(features, own.found, start, stop), self.least_segment)
-            split.append((row, own))
+            start, stop = stretch.scan.around
+            row = start + most(coordinates(features, stretch.scan, start, stop), self.least_segment)
+            split.append((row, stretch))
             if len(split) == most_changes:
                 break
-            halves = (own.first, row), (row, own.last)
-            parts = [scanned(ends, own.pvalue, fully=fully) for ends in halves]
+            halves = (stretch.first, row), (row, stretch.last)
+            parts = [scanned(ends, stretch.pvalue, fully=fully) for ends in halves]
             todo += [part for part in parts if part is not None]
         return whole.pvalue, tuple(self._placed(features, sorted(split, key=lambda each: each[0]), rng))
 
@@ -196,10 +196,10 @@ class Search:
             return None
         hopeless = min(HOPELESS, _LEAST_HOPELESS + _ROOM_TO_FALL * needed) if self.n_changes is None else HOPELESS
         if not fully:
-            found = scan(features, ends, (width, shortest), min(FIRST, resamples), replace(draws, progress=SILENT))
-            return None if found.pvalue > hopeless else Stretch(first, last, above, found, looked=False)
-        found = scan(features, ends, (width, shortest), resamples, draws, hopeless)
-        return Stretch(first, last, max(above, float(min(Fraction(1), found.pvalue * times))), found)
+            result = scan(features, ends, (width, shortest), min(FIRST, resamples), replace(draws, progress=SILENT))
+            return None if result.pvalue > hopeless else Stretch(first, last, above, result, looked=False)
+        result = scan(features, ends, (width, shortest), resamples, draws, hopeless)
+        return Stretch(first, last, max(above, float(min(Fraction(1), result.pvalue * times))), result)
 
     def _placed(
         self, features: ChangeFeatures, split: list[tuple[int, Stretch]], rng: np.random.Generator
@@ -207,10 +207,10 @@ class Search:
         """Yield the changes, each at the best place between its neighbors."""
         rows = [row for row, _ in split]
         for turn in range(_ROUNDS + 1):
-            for k, (_, own) in enumerate(split):
+            for k, (_, stretch) in enumerate(split):
                 first, last = [0, *rows][k], [*rows, features.columns.shape[1]][k + 1]
-                columns = coordinates(features, own.found, first, last)
+                columns = coordinates(features, stretch.scan, first, last)
                 rows[k] = first + most(columns, self.least_segment)
                 if turn == _ROUNDS:
                     low, high = interval(columns, (self.least_segment, self.block), self.level, rng)
-                    yield Change(rows[k], min(first + low, rows[k]), max(first + high, rows[k]), own.pvalue)
+                    yield Change(rows[k], min(first + low, rows[k]), max(first + high, rows[k]), stretch.pvalue)

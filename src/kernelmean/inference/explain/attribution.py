@@ -40,16 +40,16 @@ Measure = Callable[[Kernel], Moments]
 
 def _names(table: Any, side: str, names: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the columns, given or their own."""
-    own = as_table(table, side)
+    columns = as_table(table, side).names
     if names is None:
-        return own.names
+        return columns
     if isinstance(names, str):
         raise TypeError(f"names is {names!r}; pass a sequence of names, one per column")
-    given = tuple(str(name) for name in names)
-    if len(given) != len(own.names) or len(set(given)) != len(given):
-        needed = len(own.names)
-        raise ValueError(f"the names of {side} are {listed(given)}; {needed} different ones are needed, one per column")
-    return given
+    names = tuple(str(name) for name in names)
+    if len(names) != len(columns) or len(set(names)) != len(names):
+        needed = len(columns)
+        raise ValueError(f"the names of {side} are {listed(names)}; {needed} different ones are needed, one per column")
+    return names
 
 
 def named_blocks(
@@ -57,8 +57,8 @@ def named_blocks(
 ) -> tuple[tuple[str, ...], Blocks]:
     """Return the names of the columns, and the coordinates of each: one, unless groups are given."""
     if groups is None:
-        found = _names(table, side, names)
-        return found, tuple((j,) for j in range(len(found)))
+        columns = _names(table, side, names)
+        return columns, tuple((j,) for j in range(len(columns)))
     if names is not None:
         raise ValueError("names and groups were both passed; groups name the columns, so leave names out")
     dim = len(as_table(table, side).names)
@@ -90,8 +90,8 @@ def block_kernels(
     joint = kernel_for(points, estimator, "the table")
     if whole:
         return points, [on_columns(joint, block) for block in blocks], joint
-    own = (kernel_for(points[:, block], estimator, f"column {j}") for j, block in enumerate(blocks))
-    return points, [TensorProduct((each,), (block,)) for each, block in zip(own, blocks, strict=True)], joint
+    kernels = (kernel_for(points[:, block], estimator, f"column {j}") for j, block in enumerate(blocks))
+    return points, [TensorProduct((each,), (block,)) for each, block in zip(kernels, blocks, strict=True)], joint
 
 
 def _in_deviations(pooled: Array, blocks: Blocks) -> Array:
@@ -242,30 +242,30 @@ def _columns_of_samples(question: TwoSamples, tests: ColumnTests, names: Any, gr
     measure = weighted or partial(moments, subject)
     whole = measure(joint).squared
     effects = (measure(each).explained for each in kernels)
-    found = _evidence(null, tests.adjustment, columns, effects, whole - _left_out(subject, joint, blocks, weighted))
-    return Attribution(found, whole, null.scheme, null.values.shape[1] - 1, tests.adjustment)
+    results = _evidence(null, tests.adjustment, columns, effects, whole - _left_out(subject, joint, blocks, weighted))
+    return Attribution(results, whole, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
 def _columns_of_pairs(question: Pairs, tests: ColumnTests, names: Any, groups: Any) -> Attribution:
     tables = as_host(question.tables[0]), as_host(question.tables[1])
     if len(tables[0]) < 4:
         raise ValueError(f"{passed(len(tables[0]), 'pair')}, the alignment needs at least 4")
-    given = (None, None) if names is None else both(names)
-    grouped = (None, None) if groups is None else both(groups)
-    named = [_table(table, own) for table, own in zip(tables, question.names, strict=True)]
-    columns = [named_blocks(table, *own) for table, *own in zip(named, "XY", given, grouped, strict=True)]
+    names = (None, None) if names is None else both(names)
+    groups = (None, None) if groups is None else both(groups)
+    named = [_table(*each) for each in zip(tables, question.names, strict=True)]
+    columns = [named_blocks(*each) for each in zip(named, "XY", names, groups, strict=True)]
     sides = [
-        block_kernels(table, blocks, own)
-        for table, (_, blocks), own in zip(tables, columns, tests.estimators, strict=True)
+        block_kernels(table, blocks, estimator)
+        for table, (_, blocks), estimator in zip(tables, columns, tests.estimators, strict=True)
     ]
     (first, left, whole_left), (second, right, whole_right) = sides
-    chosen = [(own, other) for own in left for other in right]
+    chosen = [(x, y) for x in left for y in right]
     null = in_parts(lambda part, how: question.over((first, second), part, "v", how), chosen, tests.how)
     whole = PairSubject.of_question(question, (first, second), (whole_left, whole_right), tests.plan)
-    pairs = [(own, other) for own in columns[0][0] for other in columns[1][0]]
+    pairs = [(x, y) for x in columns[0][0] for y in columns[1][0]]
     effects = (value for row in _alignments(whole, (left, right)) for value in row)
-    found = _evidence(null, tests.adjustment, pairs, effects, np.full(len(pairs), np.nan))
-    return Attribution(found, whole.squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
+    results = _evidence(null, tests.adjustment, pairs, effects, np.full(len(pairs), np.nan))
+    return Attribution(results, whole.squared, null.scheme, null.values.shape[1] - 1, tests.adjustment)
 
 
 def _table(points: Array, names: Names) -> Any:
@@ -275,13 +275,13 @@ def _table(points: Array, names: Names) -> Any:
 def _alignments(whole: PairSubject, kernels: tuple[list[Kernel], list[Kernel]]) -> Array:
     """Return the alignment of every column of X with every column of Y, 0 where a scale is not positive."""
 
-    def product(sides: tuple[int, int], own: Kernel, other: Kernel) -> float:
+    def product(sides: tuple[int, int], first: Kernel, second: Kernel) -> float:
         tables = whole.tables[sides[0]], whole.tables[sides[1]]
-        pairs = replace(whole, tables=tables, kernels=(own, other))
+        pairs = replace(whole, tables=tables, kernels=(first, second))
         return float(pairs.unbiased_products().mean()) if whole.design is None else pairs.squared
 
-    scales = [np.array([max(product((s, s), own, own), 0.0) for own in kernels[s]]) for s in (0, 1)]
-    cross = np.array([[product((0, 1), own, other) for other in kernels[1]] for own in kernels[0]])
+    scales = [np.array([max(product((s, s), kernel, kernel), 0.0) for kernel in kernels[s]]) for s in (0, 1)]
+    cross = np.array([[product((0, 1), first, second) for second in kernels[1]] for first in kernels[0]])
     norms = np.sqrt(np.outer(*scales))
     return np.divide(cross, norms, out=np.zeros_like(cross), where=norms > 1e-14)
 
@@ -293,9 +293,9 @@ def _evidence(
     values = null.snapped
     scores = np.where(np.ptp(values, axis=1, keepdims=True) > 0.0, evidence(standardized(values)), 0.0)
     numbers = (null.values[:, 0], effects, drops, null.pvalues, ADJUSTMENTS[adjustment](scores, null.pvalues))
-    found = [ColumnEvidence(name, *(float(value) for value in row)) for name, *row in zip(names, *numbers, strict=True)]
-    strength = {column.name: score for column, score in zip(found, scores[:, 0].tolist(), strict=True)}
-    return tuple(sorted(found, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
+    columns = [ColumnEvidence(name, *map(float, row)) for name, *row in zip(names, *numbers, strict=True)]
+    strength = {column.name: score for column, score in zip(columns, scores[:, 0].tolist(), strict=True)}
+    return tuple(sorted(columns, key=lambda each: (each.adjusted, -strength[each.name], -each.effect)))
 
 
 def _left_out(subject: SampleSubject, joint: Kernel, blocks: Blocks, weighted: Measure | None) -> Array:

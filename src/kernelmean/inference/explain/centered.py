@@ -59,8 +59,8 @@ class CenteredGram:
         """Return the diagonal of the centered matrix, shape (n,)."""
         if self.unbiased:
             return np.zeros(self.n)
-        own = self.means[np.arange(self.n), self.stratum]
-        return np.asarray(self.raw_diagonal - 2 * own + np.diagonal(self.shift)[self.stratum])
+        means = self.means[np.arange(self.n), self.stratum]
+        return np.asarray(self.raw_diagonal - 2 * means + np.diagonal(self.shift)[self.stratum])
 
     def __call__(self, i: slice, j: slice) -> Array:
         """Return the tile of two slices."""

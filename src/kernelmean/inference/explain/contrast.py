@@ -94,22 +94,22 @@ def _of_labels(question: TwoSamples, design: LabelDesign) -> Contrast:
     places = np.repeat(layout.starts[used] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
     units = RowsOfUnits.of(counted[places], sizes)
     cells = Cells(of_units[used], layout.labels[used] * strata + stratum, strata)
-    found = Contrast(rows[places], units, cells, "row" if units.are_rows else "cluster")
+    contrast = Contrast(rows[places], units, cells, "row" if units.are_rows else "cluster")
     varies = cells.worth.min() >= LEAST_IN_CELL - _ROUNDED
-    return (found if varies else _between_strata(found, counted[places])).checked()
+    return (contrast if varies else _between_strata(contrast, counted[places])).checked()
 
 
-def _between_strata(found: Contrast, counted: Array) -> Contrast:
+def _between_strata(contrast: Contrast, counted: Array) -> Contrast:
     """Return the contrast whose units are strata, with rows of both samples."""
-    cells = found.cells
+    cells = contrast.cells
     if cells.strata < LEAST_STRATA:
         raise DesignError(
-            f"some of {cells.strata} strata have {_PLURALS[found.noun]} of a sample that are worth fewer than two of "
-            f"equal weight, so nothing varies within, and fewer than {LEAST_STRATA} strata do not show how much they "
-            "vary; an interval needs coarser strata"
+            f"some of {cells.strata} strata have {_PLURALS[contrast.noun]} of a sample that are worth fewer than two "
+            f"of equal weight, so nothing varies within, and fewer than {LEAST_STRATA} strata do not show how much "
+            "they vary; an interval needs coarser strata"
         )
     if not np.allclose(cells.masses[0], cells.masses[1], rtol=_ROUNDED):
         raise DesignError("the strata of a design must count alike in both samples; correct its differences()")
-    sizes = np.add.reduceat(found.units.sizes, cells.starts)
+    sizes = np.add.reduceat(contrast.units.sizes, cells.starts)
     strata = Cells(cells.masses.ravel(), np.repeat([0, 1], cells.strata), 1)
-    return Contrast(found.rows, RowsOfUnits.of(counted, sizes), strata, "stratum", is_joint=True)
+    return Contrast(contrast.rows, RowsOfUnits.of(counted, sizes), strata, "stratum", is_joint=True)

@@ -217,7 +217,7 @@ def maximum_dependence(pairs: PairSubject) -> float:
     if not all(map(_is_bounded, pairs.kernels)):
         return float("inf")
     most = (
-        kernel.diag(np.zeros((1, own.shape[1])))[0] for kernel, own in zip(pairs.kernels, pairs.tables, strict=True)
+        kernel.diag(np.zeros((1, table.shape[1])))[0] for kernel, table in zip(pairs.kernels, pairs.tables, strict=True)
     )
     return math.sqrt(math.prod(map(float, most)))
 
@@ -258,8 +258,8 @@ def _alignment(effect: Effect, drawn: Fluctuations, level: float, differ: bool) 
     """Return the alignment; nan, with the interval 0 to 1, if too few rows are different to show its scale."""
     if effect.scale <= 0.0:
         return Estimate(np.nan, 0.0, 1.0)
-    found = _relative(effect, drawn, level, differ)
-    return Estimate(found.value, min(found.low, 1.0), min(found.high, 1.0))
+    estimate = _relative(effect, drawn, level, differ)
+    return Estimate(estimate.value, min(estimate.low, 1.0), min(estimate.high, 1.0))
 
 
 def _explained(ratio: float) -> float:
@@ -274,5 +274,5 @@ def _bound(name: str, maximum: float) -> str:
 
 def _summary(rows: Any, level: float, bound: str, kernel: Any) -> str:
     lines = [f"{name:<16} {e.value:.4g} ({100 * level:g} % interval {e.low:.4g} to {e.high:.4g})" for name, e in rows]
-    short = _EQUAL.sub(r"\1", _LONG.sub(lambda found: f"{float(found[0]):.4g}", repr(kernel)))
+    short = _EQUAL.sub(r"\1", _LONG.sub(lambda match: f"{float(match[0]):.4g}", repr(kernel)))
     return "\n".join([*lines, f"{bound}; kernel: {short}"])

@@ -92,7 +92,7 @@ def cross_covariance(pairs: PairSubject) -> Effect:
     mean = _mean(pairs.features().of_units(units.twice()), cells.twice(), (1.0, 0.0), (1,))
     if scale > 0.0:
         counted = units.spread(cells.weights[:, None])[:, 0]
-        relative = [pairs.products((side, side), counted) / own for side, own in enumerate((first, second))]
+        relative = [pairs.products((side, side), counted) / squared for side, squared in enumerate((first, second))]
         influence = np.concatenate([relative[0] + relative[1], relative[0] + relative[1][pairs.partner]])
         mean = replace(mean, scale_influence=np.stack([units.twice().means(influence), np.zeros(mean.features.n)], 1))
     if pairs.design is None:
@@ -117,7 +117,7 @@ def squared_noise(mean: FeatureMean) -> float:
     """
     cells, last = mean.cells, mean.cells.groups[mean.active[-1]].stop
     cell, raw, means, products = cells.cell[:last], mean.features.blocks, mean.means, mean.products
-    own, many = np.arange(last), int(cell[-1]) + 1
+    units, many = np.arange(last), int(cell[-1]) + 1
 
     def squares(i: slice, j: slice) -> Array:
         across, along = means[i][:, cell[j]], means[j][:, cell[i]].T
@@ -126,7 +126,7 @@ def squared_noise(mean: FeatureMean) -> float:
 
     inside = (cell[:, None] == np.arange(many)).astype(np.float64)
     sums = inside.T @ mean.features.plan.matmul(squares, last, last, inside, symmetric=True)
-    lengths = mean.features.diagonal[:last] - 2 * means[own, cell] + products[cell, cell]
+    lengths = mean.features.diagonal[:last] - 2 * means[units, cell] + products[cell, cell]
     diagonal = cells.scales[:last] ** 2 * lengths
     within, trace, n = np.diagonal(sums), inside.T @ diagonal, cells.worth.ravel()[:many]
     enough, some = n >= _LEAST_UNITS, np.maximum(n, _LEAST_UNITS)

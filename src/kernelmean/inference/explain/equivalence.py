@@ -75,10 +75,10 @@ class EquivalenceResult(Shown):
         facts += [("rows", " and ".join(f"{size:,}" for size in self.sizes))]
         facts += [("p-value from", self.method), ("kernel", repr(self.kernel))]
         pairs = isinstance(self.kernel, tuple)
-        what, said = "dependence" if pairs else "difference", "" if self.equivalent else "not "
+        what, negation = "dependence" if pairs else "difference", "" if self.equivalent else "not "
         units = {"distance": "√HSIC" if pairs else "MMD", "explained": "share of variance explained"}
         margin = f"{self.margin:.4g} ({units.get(self.unit, self.unit)})"
-        sentence = f"A {what} of less than {margin} was {said}shown at level {1.0 - self.level:.3g}."
+        sentence = f"A {what} of less than {margin} was {negation}shown at level {1.0 - self.level:.3g}."
         return Description("Equivalence test", sentence, facts)
 
 
@@ -139,11 +139,11 @@ def _of_samples(
         refuse("method='bound' simulates nothing", n_resamples=(n_resamples, 999), rng=(rng, None))
     about = subject.kernel, subject.sizes
     if used == "simulated":
-        found = _by_simulation(effect, hypothesis, n_resamples, rng)
+        outcome = _by_simulation(effect, hypothesis, n_resamples, rng)
         if effect.rare:
             largest = most if hypothesis.unit == "distance" else _shares(np.array(most), effect.scale, "explained")
-            found, used = (1.0, max(found[1], float(largest))), "rare"
-        return _result(effect, found, hypothesis, used, *about, n_resamples)
+            outcome, used = (1.0, max(outcome[1], float(largest))), "rare"
+        return _result(effect, outcome, hypothesis, used, *about, n_resamples)
     distance = float(np.sqrt(max(effect.mean.total, 0.0)))
     return _result(effect, _by_bound(distance, hypothesis, most, subject.sizes), hypothesis, used, *about, 0)
 
@@ -153,11 +153,11 @@ def _of_pairs(pairs: PairSubject, hypothesis: Hypothesis, n_resamples: int, rng:
     effect = cross_covariance(pairs)
     if not effect.defined:
         raise ValueError("X or Y is constant, so its dependence has no size; pass variables that vary")
-    found = _by_simulation(effect, hypothesis, n_resamples, rng)
+    outcome = _by_simulation(effect, hypothesis, n_resamples, rng)
     method = "simulated"
     if effect.rare and hypothesis.unit == "distance":
-        found, method = (1.0, maximum_dependence(pairs)), "rare"
-    return _result(effect, found, hypothesis, method, pairs.kernels, (pairs.n,), n_resamples)
+        outcome, method = (1.0, maximum_dependence(pairs)), "rare"
+    return _result(effect, outcome, hypothesis, method, pairs.kernels, (pairs.n,), n_resamples)
 
 
 METHODS = {
@@ -173,11 +173,11 @@ def _by_simulation(effect: Effect, hypothesis: Hypothesis, n_resamples: int, rng
     unit = hypothesis.unit
     drawn = fluctuations(effect.mean, n_resamples, as_rng(rng))
     scaled = {"distance": (False,), "alignment": (True,), "explained": (True, False)}[unit]
-    sizes = [drawn.distances(scaled=own)[1] for own in scaled]
+    sizes = [drawn.distances(scaled=each)[1] for each in scaled]
     if unit != "distance":
-        sizes = [_shares(own, effect.scale, unit) for own in sizes]
-    beyond = max(int(np.count_nonzero(own >= hypothesis.margin)) for own in sizes)
-    upper = max(np.quantile(own, hypothesis.level, method="higher") for own in sizes)
+        sizes = [_shares(size, effect.scale, unit) for size in sizes]
+    beyond = max(int(np.count_nonzero(size >= hypothesis.margin)) for size in sizes)
+    upper = max(np.quantile(size, hypothesis.level, method="higher") for size in sizes)
     return (1.0 + beyond) / (1.0 + n_resamples), float(upper)
 
 
@@ -221,8 +221,8 @@ def _by_bound(distance: float, hypothesis: Hypothesis, most: float, sizes: tuple
 
 
 def _result(
-    effect: Effect, found: tuple[float, float], hypothesis: Hypothesis, method: str, *rest: Any
+    effect: Effect, outcome: tuple[float, float], hypothesis: Hypothesis, method: str, *rest: Any
 ) -> EquivalenceResult:
-    (pvalue, upper), margin = found, float(hypothesis.margin)
+    (pvalue, upper), margin = outcome, float(hypothesis.margin)
     about = margin, hypothesis.unit, upper, hypothesis.level, METHODS[method]
     return EquivalenceResult(effect.mean.squared, pvalue, *about, *rest)

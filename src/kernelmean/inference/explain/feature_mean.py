@@ -72,8 +72,8 @@ class FeatureMean:
     @cached_property
     def variances(self) -> Array:
         """What every cell adds to tr C, shape (groups, strata)."""
-        own = self.means[np.arange(self.features.n), self.cells.cell]
-        distances = self.features.diagonal - 2 * own + np.diagonal(self.products)[self.cells.cell]
+        means = self.means[np.arange(self.features.n), self.cells.cell]
+        distances = self.features.diagonal - 2 * means + np.diagonal(self.products)[self.cells.cell]
         return self.cells.sums(self.cells.scales**2 * distances).reshape(-1, self.cells.strata)
 
     @property
@@ -98,9 +98,9 @@ class FeatureMean:
 
     def freedom(self, g: int) -> float:
         """Return the degrees of freedom of the variance of a group (Satterthwaite, 1946)."""
-        variances, own = np.maximum(self.variances[g], 0.0), self.cells.freedom[g]
+        variances, degrees = np.maximum(self.variances[g], 0.0), self.cells.freedom[g]
         total = float(variances.sum())
-        return float(total**2 / (variances**2 / own).sum()) if total > 0.0 else float(own.sum())
+        return float(total**2 / (variances**2 / degrees).sum()) if total > 0.0 else float(degrees.sum())
 
     def direction_variance(self) -> float:
         """Return ⟨û, Cû⟩, the variance of E along the estimated direction."""
@@ -108,7 +108,7 @@ class FeatureMean:
         centers = cells.sums(cells.shares * along)
         squares = cells.sums(np.square(cells.scales * (along - centers[cells.cell])))
         shape = cells.masses.shape
-        gaps = [np.square(own - sign * other) for own, other, sign in self._beside(centers.reshape(shape))]
+        gaps = [np.square(center - sign * other) for center, other, sign in self._beside(centers.reshape(shape))]
         return float(sum(self._mixed(g, squares.reshape(shape), gap) for g, gap in zip(self.active, gaps, strict=True)))
 
     def _beside(self, values: Array) -> list[tuple[Array, Array, float]]:
@@ -117,9 +117,9 @@ class FeatureMean:
 
     def _mixed(self, g: int, variances: Array, gaps: Array) -> float:
         """Return a variance of the mean of a group that borrows: within both groups, and between them."""
-        lender, own, second = self.lenders[g], self.own_share(g), self.cells.second
-        within = own * variances[g] + (1.0 - own) * variances[lender] * (second[g] / second[lender])
-        return float((within + own * (1.0 - own) * second[g] * gaps).sum())
+        lender, share, second = self.lenders[g], self.own_share(g), self.cells.second
+        within = share * variances[g] + (1.0 - share) * variances[lender] * (second[g] / second[lender])
+        return float((within + share * (1.0 - share) * second[g] * gaps).sum())
 
     def own_share(self, g: int) -> float:
         """Return the share of a group's own units in the distribution that its fluctuations are drawn from.
@@ -135,8 +135,8 @@ class FeatureMean:
         inner, strata = self.products, self.cells.strata
         lender = self.lenders[g]
         sign = -1.0 if lender == g else 1.0
-        own, other = (np.arange(strata) + strata * each for each in (g, lender))
-        gaps = inner[own, own] + inner[other, other] - 2 * sign * inner[own, other]
+        places, others = (np.arange(strata) + strata * each for each in (g, lender))
+        gaps = inner[places, places] + inner[others, others] - 2 * sign * inner[places, others]
         return self._mixed(g, self.variances, gaps)
 
     def multipliers(self, g: int, count: int, rng: np.random.Generator) -> Array:
@@ -145,13 +145,13 @@ class FeatureMean:
         Normal, and centered in the cells of the group and of its lender, with steps from the means of one to those of
         the other.
         """
-        lender, own, cells = self.lenders[g], self.own_share(g), self.cells
+        lender, share, cells = self.lenders[g], self.own_share(g), self.cells
         drawn = np.zeros((self.features.n, count))
-        borrowed = np.sqrt((1.0 - own) * cells.second[g] / cells.second[lender])
-        for group, factors in ((g, np.full(cells.strata, np.sqrt(own))), (lender, borrowed)):
+        borrowed = np.sqrt((1.0 - share) * cells.second[g] / cells.second[lender])
+        for group, factors in ((g, np.full(cells.strata, np.sqrt(share))), (lender, borrowed)):
             drawn[cells.groups[group]] += cells.draw(group, factors, count, rng)
         normal = rng.standard_normal((cells.strata, count))
-        steps = np.sqrt(own * (1.0 - own) * cells.second[g])[:, None] * normal
+        steps = np.sqrt(share * (1.0 - share) * cells.second[g])[:, None] * normal
         drawn[cells.groups[g]] += cells.shifts(g, steps)
         drawn[cells.groups[lender]] -= cells.shifts(lender, -steps if lender == g else steps)
         return drawn

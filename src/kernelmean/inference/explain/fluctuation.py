@@ -99,16 +99,16 @@ def fluctuations(
     With a ``level`` the draws for lower limits of intervals are added, from the same multipliers twice more.
     """
     seed = int(rng.integers(2**63))
-    found = _fluctuations(mean, n_resamples, np.random.default_rng(seed))
+    drawn = _fluctuations(mean, n_resamples, np.random.default_rng(seed))
     most = float(np.sqrt(max(mean.squared, 0.0)))
     if level is None or most == 0.0:
-        return found
-    near = found
+        return drawn
+    near = drawn
     for _ in range(_STEPS):
         low, _ = near.interval(level, scaled=False)
         nearer = replace(mean, nearness=min(low / most, 1.0))
         near = _fluctuations(nearer, n_resamples, np.random.default_rng(seed))
-    return replace(found, near=near)
+    return replace(drawn, near=near)
 
 
 def _fluctuations(mean: FeatureMean, n_resamples: int, rng: np.random.Generator) -> Fluctuations:
@@ -152,8 +152,8 @@ def _unit(mean: FeatureMean, top: float) -> float:
         return 0.0
     estimated = mean.direction_variance()
     signal = min(max(mean.squared / mean.total, 0.0), 1.0)
-    wanted = max(estimated, signal * estimated + (1.0 - signal) * top)
-    return float(np.sqrt(wanted / estimated / mean.total)) if estimated > 0.0 else 0.0
+    variance = max(estimated, signal * estimated + (1.0 - signal) * top)
+    return float(np.sqrt(variance / estimated / mean.total)) if estimated > 0.0 else 0.0
 
 
 def largest_eigenvalue(sketch: Array, image: Array) -> float:

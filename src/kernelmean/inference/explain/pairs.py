@@ -123,7 +123,7 @@ class PairSubject:
         grams, factors = self._centered(tables, stratum, inside), list(map(factor_of, self.kernels, tables))
         fast = None
         if factors[0] is not None and factors[1] is not None and factors[0].rank * factors[1].rank <= self.n:
-            left, right = (own.rows - (own.rows @ inside)[:, stratum] for own in factors if own is not None)
+            left, right = (factor.rows - (factor.rows @ inside)[:, stratum] for factor in factors if factor is not None)
             fast = partial(_product, left, right)
         return Features(hadamard(*grams), grams[0].diagonal * grams[1].diagonal, self.plan, fast)
 
@@ -156,9 +156,9 @@ class PairSubject:
         """Return values of the pairs in the order in which all were passed, 0 where one takes no part."""
         if self.design is None:
             return values
-        found = np.zeros(self.total)
-        found[self.design.rows] = values
-        return found
+        padded = np.zeros(self.total)
+        padded[self.design.rows] = values
+        return padded
 
     def pvalue(self, how: Resampling) -> float:
         """Return the p-value of the test of independence, by permutations of the design."""
@@ -182,14 +182,14 @@ class PairSubject:
             return RowsOfUnits.single(self.n), Cells.of_samples(self.n)
         layout = self.design.layout
         strata = layout.stratum[layout.starts]
-        found = Cells(np.add.reduceat(self.weights, layout.starts), strata, int(strata[-1]) + 1, spent=1)
-        vary = found.worth.min() >= _LEAST_IN_STRATUM - _ROUNDED
+        raw = Cells(np.add.reduceat(self.weights, layout.starts), strata, int(strata[-1]) + 1, spent=1)
+        vary = raw.worth.min() >= _LEAST_IN_STRATUM - _ROUNDED
         if not vary:
-            self._check_strata(found)
-        cells, sizes = found.unbiased(), layout.sizes
+            self._check_strata(raw)
+        cells, sizes = raw.unbiased(), layout.sizes
         if not vary:
-            sizes = np.add.reduceat(layout.sizes, found.starts)
-            cells = Cells(cells.masses[0], np.zeros(found.strata, dtype=np.intp), 1)
+            sizes = np.add.reduceat(layout.sizes, raw.starts)
+            cells = Cells(cells.masses[0], np.zeros(raw.strata, dtype=np.intp), 1)
         if cells.effective(0) < _LEAST - _ROUNDED:
             raise DesignError(
                 f"the pairs are worth {cells.effective(0):.3g} of equal weight that are drawn independently; an "

@@ -122,13 +122,13 @@ class SampleSubject:
 
     def _mean(self, points: Array) -> Embedding:
         """Return a plain mean, or that of an estimator whose parameters are known, or are fitted to the sample."""
-        found = self.estimator
-        if found is None:
+        estimator = self.estimator
+        if estimator is None:
             return embed(points, self.kernel, plan=self.plan)
-        if is_plain(found) and isinstance(found.noise, Noise):
-            return embed(points, found.kernel, noise=found.noise, plan=self.plan)  # type: ignore[arg-type]  # resolved
-        kernel: Kernel = found.kernel  # type: ignore[assignment]
-        return embed(points, kernel) if is_constant(points) else fitted(found, kernel, points).embedding_
+        if is_plain(estimator) and isinstance(estimator.noise, Noise):
+            return embed(points, estimator.kernel, noise=estimator.noise, plan=self.plan)  # type: ignore[arg-type]  # resolved
+        kernel: Kernel = estimator.kernel  # type: ignore[assignment]
+        return embed(points, kernel) if is_constant(points) else fitted(estimator, kernel, points).embedding_
 
     def check_rows(self, least: int, what: str) -> None:
         """Raise when a sample has fewer rows than ``what`` needs."""
@@ -193,8 +193,8 @@ class DesignedSubject:
     @classmethod
     def of(cls, question: TwoSamples, kernel: Kernel | None = None, plan: Plan = DEFAULT) -> DesignedSubject:
         """Take a kernel, by default the Gaussian one with the median distance."""
-        found = kernel_for(question.tables[0], KME(), "the pooled sample") if kernel is None else kernel
-        return cls(question, found, plan)
+        kernel = kernel_for(question.tables[0], KME(), "the pooled sample") if kernel is None else kernel
+        return cls(question, kernel, plan)
 
     @property
     def pooled(self) -> Array:

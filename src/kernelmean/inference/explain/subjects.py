@@ -46,8 +46,8 @@ def _of_samples(question: TwoSamples, result: Any, plan: Plan) -> SampleSubject 
         return DesignedSubject(question, kernel, plan)
     pooled, sizes = np.concatenate([as_host(question.X), as_host(question.Y)]), (len(question.X), len(question.Y))
     kernel = reference_kernel(pooled) if result.members else result.kernel
-    found = next(iter(question.asked.found), None) if question.asked is not None else None
-    return SampleSubject(pooled, sizes, kernel, plan, question.names, found)
+    estimator = next(iter(question.asked.found), None) if question.asked is not None else None
+    return SampleSubject(pooled, sizes, kernel, plan, question.names, estimator)
 
 
 def check_explained(question: Any) -> TwoSamples | Pairs:

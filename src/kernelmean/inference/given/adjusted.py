@@ -115,17 +115,17 @@ def _with_differences(
     n, values, label = len(order), columns.values[order], left.residuals[:, 0]
     first = order < sizes[0]
     weights = np.where(first, label, -label) / np.where(first, label[first].sum(), -label[~first].sum())
-    effective = np.array([1.0 / np.square(weights[own]).sum() for own in (first, ~first)])
+    effective = np.array([1.0 / np.square(weights[sample]).sum() for sample in (first, ~first)])
     smoothed, plain = remove(values), first - sizes[0] / n
     raw, _ = _difference(plain, values - values.mean(axis=0))
     gaps, errors = _difference(label, smoothed.residuals)
-    parts = np.stack([np.square(errors[own]).sum(axis=0) for own in (first, ~first)], axis=1)
+    parts = np.stack([np.square(errors[sample]).sum(axis=0) for sample in (first, ~first)], axis=1)
     parts *= np.square(widening(np.minimum(left.freedom, smoothed.freedom), n))[:, None]
     parts *= effective / np.maximum(effective - 1.0, 1e-9)
-    found = zip(columns.names, raw.tolist(), gaps.tolist(), parts, values.std(axis=0).tolist(), strict=True)
+    per_column = zip(columns.names, raw.tolist(), gaps.tolist(), parts, values.std(axis=0).tolist(), strict=True)
     differences = tuple(
         AdjustedDifference(name, one, gap, *interval(gap, variances, effective - 1.0), deviation)
-        for name, one, gap, variances, deviation in found
+        for name, one, gap, variances, deviation in per_column
     )
     if effective.min() < _FEW:
         test = replace(test, notes=(*test.notes, _SHORT))

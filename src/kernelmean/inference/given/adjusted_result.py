@@ -140,9 +140,9 @@ class AdjustedResult(Frozen, Result):
         """Return whether the samples differ, and the differences of columns."""
         rows = tuple(difference.cells() for difference in self.differences)
         header = ("column", "difference", "adjusted", "95 % interval", "p", "adjusted p")[: len(rows[0])]
-        found = [number for number, each in enumerate(self.differences) if each.adjusted_pvalue <= LEVEL]
+        differing = [number for number, each in enumerate(self.differences) if each.adjusted_pvalue <= LEVEL]
         title = f"Means of {self.names[0]} minus {self.names[1]}"
-        strong, mark = frozenset((number, 0) for number in found), "differs" if len(header) > 4 else ""
+        strong, mark = frozenset((number, 0) for number in differing), "differs" if len(header) > 4 else ""
         grid = Grid(title, header, rows, noun="row", strong=strong, mark=mark, whole=True)
         return Description(self.test.method, self.verdict(), self.facts(), (grid,), self.test.notes)
 

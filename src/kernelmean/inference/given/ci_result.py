@@ -105,24 +105,24 @@ class ConditionalResult(Frozen, Result):
         """Return the p-value and what it rests on."""
         n, x, y, z = self.shape
         first, second, known = self.names
-        found = [
+        facts = [
             ("p-value", f"{self.pvalue:.3g}, {'exact' if self.exact else 'asymptotic, not exact'}"),
             ("rows", f"{n:,}"),
             ("columns", f"{first} {x}, {second} {y}" if self.exact else f"{first} {x}, {second} {y}, {known} {z}"),
         ]
         if self.n_strata > 1:
-            found.append(("strata", f"{self.n_strata:,}"))
+            facts.append(("strata", f"{self.n_strata:,}"))
         if self.r2 is not None:
             shares = f"{percent(self.r2[0])} of the variance of {first}, {percent(self.r2[1])} of that of {second}"
-            found.append((f"explained by {known}", shares))
+            facts.append((f"explained by {known}", shares))
         if self.left is not None:
             i, j = np.unravel_index(np.abs(self.left).argmax(), self.left.shape)
             pair = f"{self.columns[0][i]} and {self.columns[1][j]}" if self.left.size > 1 else f"{first} and {second}"
-            found.append(("correlation left", f"{signed(float(self.left[i, j]), '+.2f')}, {pair}"))
+            facts.append(("correlation left", f"{signed(float(self.left[i, j]), '+.2f')}, {pair}"))
         if self.size is not None and (reach := self.size_interval):
             runs = f"{self.size_runs} tables like these without dependence"
-            found.append(("size", f"{self.size:.3g} at level .05 ({reach[0]:.3g} to {reach[1]:.3g}), {runs}"))
-        return found
+            facts.append(("size", f"{self.size:.3g} at level .05 ({reach[0]:.3g} to {reach[1]:.3g}), {runs}"))
+        return facts
 
     def describe(self) -> Description:
         """Return whether X and Y depend on each other, and the numbers behind it."""
@@ -147,8 +147,8 @@ class ConditionalResult(Frozen, Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the evidence of every statistic that was combined, -log10 of its p-value; returns the axes."""
-        found = self.members or (MemberPvalue("all", self.pvalue),)
-        heights = tuple(float(-np.log10(member.pvalue)) for member in found)
-        names = tuple(member.name for member in found)
+        members = self.members or (MemberPvalue("all", self.pvalue),)
+        heights = tuple(float(-np.log10(member.pvalue)) for member in members)
+        names = tuple(member.name for member in members)
         bars = Bars("", "-log10 of the p-value", names, (("evidence", heights),))
         return pictures.show(bars, ax, size=(6.0, 3.4), words=self.verdict())

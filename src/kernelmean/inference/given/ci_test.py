@@ -93,8 +93,8 @@ def ci_test(
         raise ValueError("neither Z nor strata are given; pass what is known, or write hsic_test(X, Y)")
     (x, of_x), (y, of_y) = coordinates(X, "X"), coordinates(Y, "Y")
     check_lengths(len(x), len(y), 1)
-    given = [] if strata is None else [check_codes(strata, len(x), "strata")]
-    z, labels, of_z = known_parts({} if Z is None else {"Z": Z}, {"X": len(x)}, given, _USELESS)
+    codes = [] if strata is None else [check_codes(strata, len(x), "strata")]
+    z, labels, of_z = known_parts({} if Z is None else {"Z": Z}, {"X": len(x)}, codes, _USELESS)
     notes = (*of_x, *of_y, *of_z)
     if z is None:
         if size_runs:

@@ -157,7 +157,7 @@ def known_parts(
     if encoded is None:
         return varying_columns(pooled(parts), called, useless), joined(labels), ()
     discrete, numbers = strata_and_numbers(encoded, encoded.names)
-    labels = [*labels, [label for own in crossed(encoded, discrete) for label in own]] if discrete else labels
+    labels = [*labels, [label for table in crossed(encoded, discrete) for label in table]] if discrete else labels
     known = pooled(tables_of(encoded, numbers)) if numbers else None
     return known, joined(labels), encoded.notes(f" in {called}" if len(names) == 1 else "")
 
@@ -185,7 +185,7 @@ def crossed(encoded: Encoded, names: Sequence[str]) -> tuple[list[str], ...]:
     codings = [coding for coding in encoded.codings if coding.name in names]
     rows = (zip(*(coding.labels(frame) for coding in codings), strict=True) for frame in encoded.frames)
     called = [coding.name for coding in codings]
-    return tuple([", ".join(map("{}={!r}".format, called, row)) for row in own] for own in rows)
+    return tuple([", ".join(map("{}={!r}".format, called, row)) for row in table] for table in rows)
 
 
 def joined(labels: Sequence[Sequence[Any]]) -> list[Any] | None:

@@ -29,12 +29,12 @@ def edges_between(scores: Array) -> Array:
     spans = values[:, -1] - values[:, 0]
     spans[spans == 0.0] = 1.0
     apart = np.diff(values) > _EQUAL * spans[:, None]
-    for own, column, span, gap in zip(edges, values, spans, apart, strict=True):
+    for row, column, span, gap in zip(edges, values, spans, apart, strict=True):
         gaps = np.flatnonzero(gap)
         gaps = gaps[_spread_out(len(gaps))]
         inner = column[gaps] + _BETWEEN * (column[gaps + 1] - column[gaps])
-        found = np.concatenate([column[0] - span * _TAILS[::-1], inner, column[-1] + span * _TAILS])
-        own[: len(found)] = found
+        cuts = np.concatenate([column[0] - span * _TAILS[::-1], inner, column[-1] + span * _TAILS])
+        row[: len(cuts)] = cuts
     return edges
 
 
@@ -47,8 +47,8 @@ def _spread_out(gaps: int) -> IntArray:
 def levels(scores: Array, edges: Array) -> IntArray:
     """Return the cells of scores (n, K), shape (n, K)."""
     cells = np.empty(scores.shape, dtype=np.int64)
-    for place, (own, column) in enumerate(zip(edges, scores.T, strict=True)):
-        cells[:, place] = own.searchsorted(column)
+    for place, (edge, column) in enumerate(zip(edges, scores.T, strict=True)):
+        cells[:, place] = edge.searchsorted(column)
     return cells
 
 
@@ -71,7 +71,7 @@ class Bag:
     def of_scores(cls, scores: Array, edges: Array) -> Self:
         """Return a bag of rows from their scores (n, K); for many rows faster than from cells."""
         columns = np.sort(scores.T, axis=1)
-        below = [own.searchsorted(edge, side="right") for own, edge in zip(columns, edges, strict=True)]
+        below = [column.searchsorted(edge, side="right") for column, edge in zip(columns, edges, strict=True)]
         return cls(np.diff(np.reshape(below, (len(edges), WIDTH)), prepend=0, append=len(scores)))
 
     def __add__(self, other: Bag) -> Bag:

@@ -31,15 +31,15 @@ def digest_of(reference: str, options: Mapping[str, Any]) -> str:
 
 def digest(frame: Frame, name: str) -> str:
     """Return a text that differs between batches of the same columns."""
-    found = hashlib.sha256(name.encode())
+    sha = hashlib.sha256(name.encode())
     for column in frame.names:
         cells = frame[column]
-        found.update(column.encode())
-        found.update(repr(cells.tolist()).encode() if cells.dtype == object else np.ascontiguousarray(cells).tobytes())
-    return found.hexdigest()
+        sha.update(column.encode())
+        sha.update(repr(cells.tolist()).encode() if cells.dtype == object else np.ascontiguousarray(cells).tobytes())
+    return sha.hexdigest()
 
 
-def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+def checked(text: str, head: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return the arrays of a checkpoint that belongs to a monitor of this head and with such arrays.
 
     Raises
@@ -63,7 +63,7 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
             "over"
         )
     try:
-        check_members(content, {*HEAD, *head, *own})
+        check_members(content, {*HEAD, *head, *arrays})
     except ValueError as error:
         raise ValueError(f"the checkpoint is damaged ({error}); start over") from error
     if content["digest"] != head["digest"]:
@@ -71,18 +71,18 @@ def checked(text: str, head: Mapping[str, Any], own: Mapping[str, Array]) -> dic
         raise ValueError(f"the checkpoint is of {other}; make the monitor as it was made then, or start over")
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
-        said = (", ".join(f"{k}={value:.10g}" for k, value in one.items() if value is not None) for one in promises)
-        raise ValueError("the checkpoint is of a monitor with {}, this one has {}; write it as it was".format(*said))
+        texts = (", ".join(f"{k}={value:.10g}" for k, value in one.items() if value is not None) for one in promises)
+        raise ValueError("the checkpoint is of a monitor with {}, this one has {}; write it as it was".format(*texts))
     try:
-        return _arrays_of(content, own)
+        return _arrays_of(content, arrays)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"the checkpoint is damaged ({error}); start over") from error
 
 
-def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str, Any]:
+def _arrays_of(content: Mapping[str, Any], arrays: Mapping[str, Array]) -> dict[str, Any]:
     """Return arrays of the shapes and types of a monitor's own: all finite, counts not negative."""
-    found: dict[str, Any] = {}
-    for name, like in own.items():
+    stored: dict[str, Any] = {}
+    for name, like in arrays.items():
         array, first = np.array(content[name], dtype=np.float64), int(name in GROWING)
         array = array.reshape(0, *like.shape[1:]) if first and not array.size else array
         if array.shape[first:] != like.shape[first:] or array.ndim != like.ndim:
@@ -90,11 +90,11 @@ def _arrays_of(content: Mapping[str, Any], own: Mapping[str, Array]) -> dict[str
         counts = like.dtype.kind == "i"
         if not np.isfinite(array).all() or (counts and ((array < 0) | (array >= 2**53) | (array % 1 != 0)).any()):
             raise ValueError(f"{name} holds impossible numbers")
-        found[name] = array.astype(like.dtype)
-    groups, rows = (len(found[name]) for name in ("births", "past"))
-    members = [len(found[name]) for name in _GROUPS]
-    alike = members[1:3] == [groups, groups] and members[3] == members[4] and len(found["starts"]) == rows
-    inside = (found["past"] < own["fixed_counts"].shape[1]).all() and (found["sizes"] > 0).all()
-    if not alike or not inside or (groups and members[3] % groups) or len(found["detected_at"]) > 1:
+        stored[name] = array.astype(like.dtype)
+    groups, rows = (len(stored[name]) for name in ("births", "past"))
+    members = [len(stored[name]) for name in _GROUPS]
+    alike = members[1:3] == [groups, groups] and members[3] == members[4] and len(stored["starts"]) == rows
+    inside = (stored["past"] < arrays["fixed_counts"].shape[1]).all() and (stored["sizes"] > 0).all()
+    if not alike or not inside or (groups and members[3] % groups) or len(stored["detected_at"]) > 1:
         raise ValueError("its arrays do not belong together")
-    return found
+    return stored

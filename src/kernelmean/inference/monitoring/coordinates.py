@@ -100,9 +100,9 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
     ValueError, TypeError
         In one line for all columns that are no use: identifiers, free text, dates, and blank cells without a rule.
     """
-    seen = encoding.inspection(frame, 1)
-    seen.add(frame, 0)
-    judged = {name: finding for name, (finding, _) in seen.judged().items() if finding is not None}
+    inspection = encoding.inspection(frame, 1)
+    inspection.add(frame, 0)
+    judged = {name: finding for name, (finding, _) in inspection.judged().items() if finding is not None}
     dates = [name for name, finding in judged.items() if finding.taken == NOT_TIMES]
     kinds = {name: kind for name in frame.names if (kind := recognised(frame, name)) and not encoding.named.find(name)}
     dates += [name for name, kind in kinds.items() if kind.dated]
@@ -116,11 +116,11 @@ def checked_reference(frame: Frame, encoding: Encoding) -> Frame:
                 f"has {len(texts):,} different texts in {count(len(frame), 'row')}, so it is an identifier or free text"
             )
             judged.setdefault(name, Finding(name, "free text", many, frame.source, insist=""))
-    found = [*(judged | {name: Finding(name, "dates", what, frame.source, insist="") for name in dates}).values()]
-    if not found:
+    findings = [*(judged | {name: Finding(name, "dates", what, frame.source, insist="") for name in dates}).values()]
+    if not findings:
         return _fitting(frame, encoding)
-    error = refusal(found)
-    others = [name for name in frame.names if name not in {one.column for one in found}]
+    error = refusal(findings)
+    others = [name for name in frame.names if name not in {one.column for one in findings}]
     try:
         _fitting(frame.select(others), encoding.restricted(frame, others))
     except ValueError as another:

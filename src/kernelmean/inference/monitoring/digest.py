@@ -32,11 +32,11 @@ def option_text(value: Any) -> str:
     text = json.dumps(encode(value, arrays), sort_keys=True)
     if not arrays and len(text) <= _LONGEST:
         return text
-    found = hashlib.sha256(text.encode())
+    sha = hashlib.sha256(text.encode())
     for array in arrays:
-        found.update(f"{array.dtype.str} {array.shape} ".encode())
-        found.update(array.tobytes())
-    return found.hexdigest()
+        sha.update(f"{array.dtype.str} {array.shape} ".encode())
+        sha.update(array.tobytes())
+    return sha.hexdigest()
 
 
 @final

@@ -144,23 +144,23 @@ class LearningGamblers:
         money = np.repeat(self.share * due * _SIZE_SHARES[places] / members, members)
         edges = [known.edges(direction[None]) for direction in directions]
         bags = [
-            Bag.of_scores(known.scores(known.held, direction[None]), own).counts
-            for direction, own in zip(directions, edges, strict=True)
+            Bag.of_scores(known.scores(known.held, direction[None]), edge).counts
+            for direction, edge in zip(directions, edges, strict=True)
         ]
         self.births, self.sizes = np.append(self.births, np.full(len(places), rows)), np.append(self.sizes, sizes)
         self.directions, self.edges = np.vstack([self.directions, directions]), np.vstack([self.edges, *edges])
         self.bag = Bag(np.vstack([self.bag.counts, *bags]))
         self.wealth = Wealth(np.vstack([self.wealth.log_shares, Wealth.of(money, N_UPWARDS).log_shares]))
 
-    def restored(self, found: Mapping[str, Any]) -> LearningGamblers:
+    def restored(self, arrays: Mapping[str, Any]) -> LearningGamblers:
         """Return the gamblers of these arrays: sums, groups and what they own."""
-        own = {name: found[name] for name in ("total", "windows", "births", "sizes", "directions")}
-        bag, wealth = Bag(found["learning_counts"]), Wealth(found["learning_shares"])
-        edges = self.known.edges(found["directions"])
-        return LearningGamblers(self.known, self.share, **own, bag=bag, wealth=wealth, edges=edges)
+        fields = {name: arrays[name] for name in ("total", "windows", "births", "sizes", "directions")}
+        bag, wealth = Bag(arrays["learning_counts"]), Wealth(arrays["learning_shares"])
+        edges = self.known.edges(arrays["directions"])
+        return LearningGamblers(self.known, self.share, **fields, bag=bag, wealth=wealth, edges=edges)
 
     @property
     def arrays(self) -> dict[str, Any]:
         """What :meth:`restored` takes."""
-        own = {name: getattr(self, name) for name in ("total", "windows", "births", "sizes", "directions")}
-        return {**own, "learning_counts": self.bag.counts, "learning_shares": self.wealth.log_shares}
+        fields = {name: getattr(self, name) for name in ("total", "windows", "births", "sizes", "directions")}
+        return {**fields, "learning_counts": self.bag.counts, "learning_shares": self.wealth.log_shares}

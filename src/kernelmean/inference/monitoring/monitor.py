@@ -354,14 +354,14 @@ class DriftMonitor:
         >>> again.update(day) == first.update(day)
         True
         """
-        found = checked(text, self._head(), self._arrays())
-        self._fixed = replace(self._fixed, bag=Bag(found["fixed_counts"]), wealth=Wealth(found["fixed_shares"]))
-        self._learning = self._learning.restored(found)
-        self._hold(found["added"])
-        self._past = Past(found["past"], found["starts"], int(found["past_until"][0]))
-        self._log_wealth, self._log_peak = found["log_wealth"].tolist()
-        self._n_rows, self._updates = found["n_rows"].tolist()
-        self._blank["new rows"] = int(found["blank"][0])
-        self._neighbors = replace(self._neighbors, sums=found["neighbors"])
-        self._detected_at = int(found["detected_at"][0]) if len(found["detected_at"]) else None
+        arrays = checked(text, self._head(), self._arrays())
+        self._fixed = replace(self._fixed, bag=Bag(arrays["fixed_counts"]), wealth=Wealth(arrays["fixed_shares"]))
+        self._learning = self._learning.restored(arrays)
+        self._hold(arrays["added"])
+        self._past = Past(arrays["past"], arrays["starts"], int(arrays["past_until"][0]))
+        self._log_wealth, self._log_peak = arrays["log_wealth"].tolist()
+        self._n_rows, self._updates = arrays["n_rows"].tolist()
+        self._blank["new rows"] = int(arrays["blank"][0])
+        self._neighbors = replace(self._neighbors, sums=arrays["neighbors"])
+        self._detected_at = int(arrays["detected_at"][0]) if len(arrays["detected_at"]) else None
         return self

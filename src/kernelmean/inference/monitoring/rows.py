@@ -106,10 +106,10 @@ def _together(frames: Iterable[Frame], encoding: Encoding) -> Iterator[Frame]:
     first, held, scan = None, list[Frame](), None
     for frame in frames:
         first = frame if first is None else first
-        own, _ = match_columns(first, frame)
+        matched, _ = match_columns(first, frame)
         scan = TableScan(first.names, encoding, 1) if scan is None else scan
-        scan.agree(own)
-        held.append(own)
+        scan.agree(matched)
+        held.append(matched)
         if sum(map(len, held)) >= _TOGETHER:
             yield _one(held)
             held = []

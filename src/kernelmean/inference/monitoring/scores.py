@@ -73,10 +73,10 @@ class Scores:
         """Return the features of rows that the members use, shape (n, m)."""
         if self.views is None:
             return np.empty((len(coordinates), 0))
-        found = np.empty((self.views.table.shape[1], len(coordinates)))
+        features = np.empty((self.views.table.shape[1], len(coordinates)))
         for number, columns in self._viewed(coordinates[:, self.columns]):
-            found[self.views.parts[number].place] = columns
-        return found.T
+            features[self.views.parts[number].place] = columns
+        return features.T
 
     @cached_property
     def _viewed(self) -> ViewedColumns:
@@ -87,9 +87,9 @@ class Scores:
         """How much every feature counts in the kernel of every member, shape (M, m)."""
         if self.views is None:
             return np.empty((0, 0))
-        found = np.zeros((len(self.views.kernels), self.views.table.shape[1]))
-        for own, kernels in zip(found, self.views.kernels.values(), strict=True):
+        metrics = np.zeros((len(self.views.kernels), self.views.table.shape[1]))
+        for row, kernels in zip(metrics, self.views.kernels.values(), strict=True):
             for kernel in kernels:
                 assert isinstance(kernel, Coordinates)
-                own[kernel.place] = kernel.weights
-        return found
+                row[kernel.place] = kernel.weights
+        return metrics
