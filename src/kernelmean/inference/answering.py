@@ -37,10 +37,10 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
         data, request = looked_up(kind, data, request, plan)
     if isinstance(plan, RemotePlan) and kind is not JointIndependence:
         return cast("TestResult", plan.answer(kind, data, request))
-    own = cast("Plan | None", plan)
-    resources_of(own)  # checks it, and refuses a cluster for several variables
+    local_plan = cast("Plan | None", plan)
+    resources_of(local_plan)  # checks it, and refuses a cluster for several variables
     if len(data) < 2:
-        return answered_in_memory(kind, data, request, own)  # which says how many are needed
+        return answered_in_memory(kind, data, request, local_plan)  # which says how many are needed
     in_memory = all(map(is_in_memory, data))
     tables, reason = (_placed_here if in_memory else _placed)(kind, data, request)
     if reason is not None:
@@ -51,13 +51,13 @@ def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Pl
             )
         if kind is Pairs or request.design.paired:
             check_one_order_of_all({"X": tables[0], "Y": tables[1]})
-        return binned_test(kind, _sources(tables), request, DEFAULT if own is None else own, reason)
+        return binned_test(kind, _sources(tables), request, DEFAULT if local_plan is None else local_plan, reason)
     notes: tuple[str, ...] = ()
     for place, table in enumerate(tables if in_memory else map(hold, tables)):
         tables[place] = table
         if isinstance(table, Frame):
             tables[place], notes = table.to_table(reader=READER), (*notes, *table.notes)
-    result = answered_in_memory(kind, tables, request, own)
+    result = answered_in_memory(kind, tables, request, local_plan)
     return replace(result, notes=(*result.notes, *notes)) if notes else result
 
 
@@ -126,7 +126,7 @@ def _beyond(limit: int) -> Reason:
         "hold all rows in memory with kernelmean.read(..., in_memory=True), or take a part of them with "
         "kernelmean.tables.read_table"
     )
-    return Reason(f"beyond {limit:,} rows", instead, asked=False)
+    return Reason(f"beyond {limit:,} rows", instead, by_caller=False)
 
 
 def row_limit(kind: type[Question], request: Request) -> int:
@@ -149,7 +149,7 @@ def _sources(tables: list[Any]) -> list[Any]:
     if elsewhere is not None:
         return list(map(Held, elsewhere, names))
     named = zip(map(read, tables), names, strict=True)
-    return [replace(own, source=name) if own.source == UNNAMED else own for own, name in named]
+    return [replace(table, source=name) if table.source == UNNAMED else table for table, name in named]
 
 
 def names_of_tables(many: int) -> list[str]:

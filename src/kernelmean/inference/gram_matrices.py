@@ -42,11 +42,11 @@ def looked_up(
         pairs = zip(data, of_matrices, strict=True)
         kernels = [Precomputed(as_table(table, "a Gram matrix").values) if one else None for table, one in pairs]
         rows = [table if kernel is None else kernel.rows for table, kernel in zip(data, kernels, strict=True)]
-    found = tuple(
-        settled(side, own) if isinstance(side, KernelMean) and own else side
-        for side, own in zip(sides, kernels, strict=True)
+    estimators = tuple(
+        settled(side, kernel) if isinstance(side, KernelMean) and kernel else side
+        for side, kernel in zip(sides, kernels, strict=True)
     )
-    return rows, replace(request, wanted=replace(request.wanted, sides=found))
+    return rows, replace(request, wanted=replace(request.wanted, sides=estimators))
 
 
 def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array], Precomputed]:
@@ -61,8 +61,8 @@ def _of_samples(kind: type[Question], data: Sequence[Any]) -> tuple[list[Array],
         )
     gram, numbers = np.concatenate(samples), np.split(np.arange(ends[-1]), ends[:-1])
     if kind is TwoSamples and len(samples[0]) == len(samples[1]):
-        within = (gram[np.ix_(rows, rows)] for rows in numbers)
-        first, second = (own.diagonal().mean() - own.mean() for own in within)  # mean squared distances from the mean
+        parts = (gram[np.ix_(rows, rows)] for rows in numbers)
+        first, second = (part.diagonal().mean() - part.mean() for part in parts)  # mean squared distances from the mean
         if first < second:  # as samples of one size do, so that swapping them changes nothing
             order, numbers = np.concatenate(numbers[::-1]), numbers[::-1]
             gram = gram[np.ix_(order, order)]

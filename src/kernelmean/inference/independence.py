@@ -91,5 +91,5 @@ def hsic_test(
     """
     checked = check_design(design)
     known, adaptive = Pairs.known(checked), not checked.in_series
-    wanted = asked(kernel, estimator, known, Pairs.kernel_sides, adaptive=adaptive)
-    return answer(Pairs, (X, Y), Request(wanted, checked, statistic, scheme, n_resamples, rng), plan)
+    estimators = asked(kernel, estimator, known, Pairs.kernel_sides, adaptive=adaptive)
+    return answer(Pairs, (X, Y), Request(estimators, checked, statistic, scheme, n_resamples, rng), plan)

@@ -78,11 +78,11 @@ def widened(kernels: Sequence[Kernel]) -> list[Kernel]:
     >>> widened([Coordinates((1, 2), (1.0, 2.0)), Coordinates((0, 1, 2), (1.0, 1.0, 1.0))])[0]
     Coordinates(columns=(0, 1, 2), weights=(0.0, 1.0, 2.0))
     """
-    ranges = {own.columns for own in kernels if isinstance(own, Coordinates) and isinstance(own.place, slice)}
+    ranges = {each.columns for each in kernels if isinstance(each, Coordinates) and isinstance(each.place, slice)}
     widest: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for own in sorted(ranges, key=len, reverse=True):
-        wider = (each for each in widest.values() if each[0] <= own[0] and own[-1] <= each[-1])
-        widest[own] = next(wider, own)
+    for columns in sorted(ranges, key=len, reverse=True):
+        wider = (each for each in widest.values() if each[0] <= columns[0] and columns[-1] <= each[-1])
+        widest[columns] = next(wider, columns)
     return [
         kernel.over(widest[kernel.columns]) if isinstance(kernel, Coordinates) and kernel.columns in widest else kernel
         for kernel in kernels
@@ -145,10 +145,10 @@ class Factor:
 
 def by_rows(factors: Sequence[Factor]) -> list[list[int]]:
     """Return the numbers of the factors that share their rows."""
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for number, factor in enumerate(factors):
-        found.setdefault(id(factor.rows), []).append(number)
-    return list(found.values())
+        groups.setdefault(id(factor.rows), []).append(number)
+    return list(groups.values())
 
 
 def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: float = RESIDUAL) -> Factor | None:
@@ -180,18 +180,18 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
     tolerance = 0.1 * target / len(points)
     rank, left = 0, diagonal
     factor: Array = np.empty((0, len(points)))
-    found = _first_pivots(kernel, points, max_rank, tolerance)
+    batch = _first_pivots(kernel, points, max_rank, tolerance)
     for _ in range(_ROUNDS):
-        if found is None or rank + len(found[0]) > max_rank:
+        if batch is None or rank + len(batch[0]) > max_rank:
             return None
-        pivots, triangle = found
+        pivots, triangle = batch
         factor = _with_room(factor, rank, len(pivots))
         added = _extend(kernel, points, factor, rank, pivots, triangle)
         rank, left = rank + len(pivots), np.maximum(left - np.einsum("rn,rn->n", added, added), 0.0)
         if left.sum() <= target:
             return Factor(factor[:rank], float(left.sum() / diagonal.sum()) if target > 0.0 else 0.0)
         worst = np.argsort(left)[-max(_WORST, rank) :]
-        found = _pivots(kernel, points, factor[:rank], worst, tolerance)
+        batch = _pivots(kernel, points, factor[:rank], worst, tolerance)
     return None
 
 
@@ -201,12 +201,12 @@ def _first_pivots(kernel: Kernel, points: Array, max_rank: int, tolerance: float
     None if the 256 show that the rank is too high: already so, or nearly full on these points.
     """
     nothing = np.empty((0, len(points)))
-    found = _pivots(kernel, points, nothing, _spread(len(points), _PROBE), tolerance)
-    rank = len(found[0])
+    probe = _pivots(kernel, points, nothing, _spread(len(points), _PROBE), tolerance)
+    rank = len(probe[0])
     if rank > max_rank or (len(points) > 2 * _SAMPLE and 4 * rank > 3 * _PROBE):
         return None
     if 2 * rank <= _PROBE or len(points) <= _PROBE:
-        return found
+        return probe
     return _pivots(kernel, points, nothing, _spread(len(points), _SAMPLE), tolerance)
 
 

@@ -77,7 +77,7 @@ class Factored:
 
     def sums(self, pairs: Array, diagonal: Array) -> Sums:
         """Attach the traces to the sums of the pairs and of their diagonals, (m, P) each."""
-        return Sums(pairs, diagonal, *(own.sum(axis=1) for own in self.diagonals))
+        return Sums(pairs, diagonal, *(side.sum(axis=1) for side in self.diagonals))
 
 
 def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence[tuple[int, int]]) -> list[SharedRows]:
@@ -87,20 +87,20 @@ def shared_rows(left: Sequence[Factor], right: Sequence[Factor], pairs: Sequence
         groups.setdefault((id(left[i].rows), id(right[j].rows)), []).append(number)
     return [
         shared
-        for own in groups.values()
-        for shared in _shared([left[pairs[p][0]] for p in own], [right[pairs[p][1]] for p in own], own)
+        for numbers in groups.values()
+        for shared in _shared([left[pairs[p][0]] for p in numbers], [right[pairs[p][1]] for p in numbers], numbers)
     ]
 
 
 def _shared(lefts: Sequence[Factor], rights: Sequence[Factor], numbers: list[int]) -> list[SharedRows]:
     rows = lefts[0].rows, rights[0].rows
-    own, other = factor_weights(lefts), factor_weights(rights)
-    spans = [tuple(map(_span, weights)) for weights in zip(own, other, strict=True)]
-    found = []
+    left, right = factor_weights(lefts), factor_weights(rights)
+    spans = [tuple(map(_span, weights)) for weights in zip(left, right, strict=True)]
+    shared = []
     for some in _together(spans):
         i, j = _around(spans, some)
-        found.append(SharedRows(rows[0][i], rows[1][j], (own[some, i], other[some, j]), [numbers[k] for k in some]))
-    return found
+        shared.append(SharedRows(rows[0][i], rows[1][j], (left[some, i], right[some, j]), [numbers[k] for k in some]))
+    return shared
 
 
 def _span(weights: Array) -> slice:
@@ -112,7 +112,7 @@ def _span(weights: Array) -> slice:
 def _around(spans: Sequence[tuple[slice, ...]], some: Sequence[int]) -> list[slice]:
     """Return the rows and the columns that hold some of the rectangles."""
     sides = zip(*(spans[k] for k in some), strict=True)
-    return [slice(min(own.start for own in side), max(own.stop for own in side)) for side in map(list, sides)]
+    return [slice(min(span.start for span in side), max(span.stop for span in side)) for side in map(list, sides)]
 
 
 def _together(spans: Sequence[tuple[slice, ...]]) -> list[list[int]]:
@@ -136,17 +136,17 @@ def _together(spans: Sequence[tuple[slice, ...]]) -> list[list[int]]:
 
 def diagonals(factors: Sequence[Factor]) -> Array:
     """Return the diagonals of Aᵀ diag(w) A, shape (count, n); rows A that are shared are squared once."""
-    found = np.zeros((len(factors), factors[0].rows.shape[1]))
+    values = np.zeros((len(factors), factors[0].rows.shape[1]))
     for numbers in by_rows(factors):
         rows, weights = factors[numbers[0]].rows, factor_weights([factors[number] for number in numbers])
         for part in slices(len(rows), _SQUARED):
-            found[numbers] += weights[:, part] @ np.square(rows[part])
-    return found
+            values[numbers] += weights[:, part] @ np.square(rows[part])
+    return values
 
 
 def factor_weights(factors: Sequence[Factor]) -> Array:
     """Return the weights of the rows of factors of one rank, shape (k, r)."""
-    return np.stack([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
+    return np.stack([np.ones(factor.rank) if factor.weights is None else factor.weights for factor in factors])
 
 
 def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], list[int]]:
@@ -156,9 +156,9 @@ def split(problem: Problem, max_rank: int) -> tuple[Factored | None, list[int], 
     others = [p for p in range(len(problem.pairs)) if p not in low]
     if not low:
         return None, low, others
-    wanted = problem.index_sets(low)
-    own, other = centered([left[i] for i in wanted[0]]), centered([right[j] for j in wanted[1]])
-    return Factored(problem.restricted(low), own, other), low, others
+    lefts, rights = problem.index_sets(low)
+    factors = centered([left[i] for i in lefts]), centered([right[j] for j in rights])
+    return Factored(problem.restricted(low), *factors), low, others
 
 
 def centered(factors: Sequence[Factor | None]) -> list[Factor]:
@@ -166,8 +166,8 @@ def centered(factors: Sequence[Factor | None]) -> list[Factor]:
     known = [factor for factor in factors if factor is not None]
     means = {id(factor.rows): factor.rows.mean(axis=1) for factor in known}
     rows = {id(factor.rows): factor.rows for factor in known}
-    for key, own in rows.items():
-        rows[key] = np.subtract(own, means[key][:, None], out=own if own.flags.writeable else None)
+    for key, matrix in rows.items():
+        rows[key] = np.subtract(matrix, means[key][:, None], out=matrix if matrix.flags.writeable else None)
     return [replace(factor, rows=rows[id(factor.rows)]) for factor in known]
 
 

@@ -87,9 +87,9 @@ def k_sample_test(
     """
     _check_several(samples, "sample", "k_sample_test")
     checked = check_design(design)
-    wanted = asked(kernel, estimator, KSamples.known(checked))
+    estimators = asked(kernel, estimator, KSamples.known(checked))
     form: StatisticForm = ("v" if checked.says_more else "u") if statistic is None else statistic
-    return answer(KSamples, samples, Request(wanted, checked, form, scheme, n_resamples, rng), plan)
+    return answer(KSamples, samples, Request(estimators, checked, form, scheme, n_resamples, rng), plan)
 
 
 def dhsic_test(
@@ -158,8 +158,8 @@ def dhsic_test(
     """
     _check_several(variables, "variable", "dhsic_test")
     checked = check_design(design)
-    wanted = asked(kernel, estimator, JointIndependence.known(checked), len(variables))
-    return answer(JointIndependence, variables, Request(wanted, checked, "v", scheme, n_resamples, rng), plan)
+    estimators = asked(kernel, estimator, JointIndependence.known(checked), len(variables))
+    return answer(JointIndependence, variables, Request(estimators, checked, "v", scheme, n_resamples, rng), plan)
 
 
 def _check_several(data: tuple[Any, ...], noun: str, test: str) -> None:

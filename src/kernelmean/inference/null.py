@@ -109,12 +109,12 @@ def standardized(values: Array) -> Array:
     >>> standardized(np.full((1, 60), 0.1)).any()
     np.False_
     """
-    found = values - values.mean(axis=-1, keepdims=True)
-    deviation = np.sqrt(np.einsum("...p,...p->...", found, found) / values.shape[-1])[..., None]
+    scores = values - values.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.einsum("...p,...p->...", scores, scores) / values.shape[-1])[..., None]
     varies = (np.ptp(values, axis=-1, keepdims=True) > 0.0) & (deviation > 0.0)
-    np.divide(found, deviation, out=found, where=varies)
-    found[~varies[..., 0]] = 0.0
-    return found
+    np.divide(scores, deviation, out=scores, where=varies)
+    scores[~varies[..., 0]] = 0.0
+    return scores
 
 
 def max_t(values: Array) -> Array:
@@ -158,8 +158,8 @@ def pair_outcomes(values: Mapping[tuple[int, int], Array]) -> tuple[PairOutcome,
     The observed statistic comes first. P-values are adjusted by the largest standardized statistic.
     """
     rows = np.stack(list(values.values()))
-    own = (rows >= rows[:, :1]).mean(axis=1).tolist()
-    numbers = zip(values, rows[:, 0].tolist(), own, max_t(standardized(rows)).tolist(), strict=True)
+    pvalues = (rows >= rows[:, :1]).mean(axis=1).tolist()
+    numbers = zip(values, rows[:, 0].tolist(), pvalues, max_t(standardized(rows)).tolist(), strict=True)
     return tuple(PairOutcome(*pair, statistic, p, adjusted) for pair, statistic, p, adjusted in numbers)
 
 
@@ -200,17 +200,17 @@ class Null:
 
     def beside(self, other: Null) -> Null:
         """Return this null with the rows of another, under the same permutations, appended."""
-        values, tolerance = (np.concatenate([getattr(own, name) for own in (self, other)]) for name in _PER_KERNEL)
+        values, tolerance = (np.concatenate([getattr(null, name) for null in (self, other)]) for name in _PER_KERNEL)
         parts = {pair: part.beside(other.parts[pair]) for pair, part in self.parts.items()}
         return replace(self, values=values, tolerance=tolerance, parts=parts)
 
     @property
     def snapped(self) -> Array:
         """Return the values; those of a row that differ only by rounding are made equal."""
-        found = np.empty_like(self.values)
-        for row, *own in zip(found, self.values, self.tolerance.tolist(), strict=True):
-            row[:] = snapped(*own)
-        return found
+        rows = np.empty_like(self.values)
+        for row, values, tolerance in zip(rows, self.values, self.tolerance.tolist(), strict=True):
+            row[:] = snapped(values, tolerance)
+        return rows
 
     @property
     def pvalues(self) -> Array:

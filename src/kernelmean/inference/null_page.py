@@ -39,11 +39,11 @@ def null_section(test: PermutationTest, dealt: str, facts: Sequence[tuple[str, s
         charts = (Chart("null-distribution", title, (_null_panel(test),), _null_words(test)),)
     kernels = (test.grid_of_kernels().table(),) if test.members else ()
     reached = _reached(test)
-    found = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
+    how_many = {0: "none has", 1: "one has"}.get(reached, f"{reached:,} have")
     other = f"other {_arrangement(test)}"
     every, dealt = ("all ", dealt.replace(" at random", "")) if test.scheme == EXACT else ("", dealt)
     share = (
-        f"Of {every}{count(test.n_resamples, other)}, in which {dealt}, {found} a statistic as large as "
+        f"Of {every}{count(test.n_resamples, other)}, in which {dealt}, {how_many} a statistic as large as "
         f"the observed one, or larger: p = (1 + {reached:,}) / (1 + {test.n_resamples:,}) = {test.pvalue:.3g}."
     )
     words = (share, _KERNELS) if kernels else (share,)

@@ -106,15 +106,15 @@ class Rotations:
         """
         orders = self.cosets if orders is None else orders
         end, rows = self.rest.start, max(1, _AT_ONCE // self.n)
-        found = np.empty((len(left), len(orders), self.order))  # of a kernel that is 0 there are no rows
+        sums = np.empty((len(left), len(orders), self.order))  # of a kernel that is 0 there are no rows
         for part in slices(len(left), rows):
-            own, other = left[part], right if len(right) == 1 else right[part]
-            spectra = np.conj(self.spectra(own))
-            for some in slices(len(orders), max(1, rows // len(own))):
+            fixed, other = left[part], right if len(right) == 1 else right[part]
+            spectra = np.conj(self.spectra(fixed))
+            for some in slices(len(orders), max(1, rows // len(fixed))):
                 moved = other.take(orders[some], axis=1)
-                found[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
-                found[part, some] += (own[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
-        return found.reshape(len(left), len(orders) * self.order)
+                sums[part, some] = self.back(np.einsum("mbf,mcbf->mcf", spectra, self.spectra(moved)))
+                sums[part, some] += (fixed[:, None, end:] * moved[..., end:]).sum(axis=-1, keepdims=True)
+        return sums.reshape(len(left), len(orders) * self.order)
 
 
 @cache

@@ -77,7 +77,7 @@ class KernelSide:
         if not self.shifted:
             return (0.0,) * self.count
         some = self._some
-        return tuple(0.0 if isinstance(own, Coordinates) else mean_of(own(some, some)) for own in self.kernels)
+        return tuple(0.0 if isinstance(kernel, Coordinates) else mean_of(kernel(some, some)) for kernel in self.kernels)
 
     @property
     def _some(self) -> Array:
@@ -171,11 +171,11 @@ class KernelSide:
 
     def _factor(self, kernel: Kernel, rows: dict[tuple[int, ...], Array], max_rank: int) -> Factor | None:
         if not isinstance(kernel, Coordinates):
-            found = pivoted_cholesky(kernel, self.points, max_rank=max_rank)
-            return found if found is not None and found.holds_differences else None
+            factor = pivoted_cholesky(kernel, self.points, max_rank=max_rank)
+            return factor if factor is not None and factor.holds_differences else None
         if kernel.columns not in rows:
-            rows[kernel.columns] = own = np.ascontiguousarray(self.points[:, kernel.place].T)
-            own.flags.writeable = own.flags.owndata or (self.copied and self.explicit)
+            rows[kernel.columns] = values = np.ascontiguousarray(self.points[:, kernel.place].T)
+            values.flags.writeable = values.flags.owndata or (self.copied and self.explicit)
         return Factor(rows[kernel.columns], 0.0, np.array(kernel.weights))
 
 
@@ -187,10 +187,10 @@ def distinct_side(points: Array, kernels: Sequence[Kernel]) -> tuple[KernelSide,
     """
     if all(isinstance(kernel, Linear) for kernel in kernels):
         points = points - namespace(points).mean(points, axis=0)
-    found: dict[int, tuple[int, Kernel]] = {}
+    distinct: dict[int, tuple[int, Kernel]] = {}
     for kernel in kernels:
-        found.setdefault(id(kernel), (len(found), kernel))
-    return KernelSide(points, tuple(kernel for _, kernel in found.values())), [found[id(k)][0] for k in kernels]
+        distinct.setdefault(id(kernel), (len(distinct), kernel))
+    return KernelSide(points, tuple(kernel for _, kernel in distinct.values())), [distinct[id(k)][0] for k in kernels]
 
 
 @final

@@ -105,14 +105,14 @@ class Within:
 
     def chance(self) -> tuple[Array, Array, Array]:
         """Return α of every stratum, β P² that goes with it, and β P² for α = 0."""
-        own = self.shares / self.spread(self.masses)
-        second, third = self.second, self.sums(own**3)
-        lengths = 1.0 - 2.0 * own + self.spread(second)
+        shares = self.shares / self.spread(self.masses)
+        second, third = self.second, self.sums(shares**3)
+        lengths = 1.0 - 2.0 * shares + self.spread(second)
         worth, left = 1.0 / second, np.square(1.0 - second)
         moved = np.divide(self.masses**2, left, out=np.zeros_like(left), where=second < 1.0)
         products = second + second**2 - 2.0 * third
         alpha = np.divide(worth, worth - 2.0, out=np.zeros_like(worth), where=worth >= _LEAST)
-        beta = moved * (products - alpha * self.sums(np.square(own * lengths)))
+        beta = moved * (products - alpha * self.sums(np.square(shares * lengths)))
         return alpha, beta, moved * products
 
 
@@ -123,12 +123,12 @@ def alignments(side: KernelSide, within: Within) -> Array:
     """
     products, diagonal = centered_products(side, within)
     alpha, beta, _ = within.chance()
-    traces, own = within.means(diagonal), within.shares * diagonal
-    found = products - (within.spread(alpha) * own) @ own.T - (beta * traces) @ traces.T
+    traces, weighted = within.means(diagonal), within.shares * diagonal
+    excess = products - (within.spread(alpha) * weighted) @ weighted.T - (beta * traces) @ traces.T
     nothing = NOTHING * np.abs(side.raw_diagonal()).mean(axis=1)
-    scales = np.sqrt(np.where(np.diag(found) > nothing**2, np.diag(found), 0.0))
+    scales = np.sqrt(np.where(np.diag(excess) > nothing**2, np.diag(excess), 0.0))
     scale = np.outer(scales, scales)
-    return np.minimum(np.divide(found, scale, out=np.zeros_like(found), where=scale > 0.0), 1.0)
+    return np.minimum(np.divide(excess, scale, out=np.zeros_like(excess), where=scale > 0.0), 1.0)
 
 
 def centered_products(side: KernelSide, within: Within) -> tuple[Array, Array]:
@@ -148,10 +148,10 @@ def _of_factors(factors: Sequence[Factor], within: Within) -> tuple[Array, Array
     for some in slices(len(rows), _AT_ONCE):  # in place, as all together may take a gigabyte
         rows[some] = within.centered(rows[some])
     first = np.cumsum([0, *(factor.rank for factor in factors)])[:-1]
-    every = np.concatenate([np.ones(own.rank) if own.weights is None else own.weights for own in factors])
+    every = np.concatenate([np.ones(factor.rank) if factor.weights is None else factor.weights for factor in factors])
     parts = list(zip(np.split(rows, first[1:]), np.split(every, first[1:]), strict=True))
-    sums = [every * (own @ np.square((part * within.shares) @ rows.T)) for part, own in parts]
-    return np.add.reduceat(sums, first, axis=1), np.stack([own @ np.square(part) for part, own in parts])
+    sums = [every * (weights @ np.square((part * within.shares) @ rows.T)) for part, weights in parts]
+    return np.add.reduceat(sums, first, axis=1), np.stack([weights @ np.square(part) for part, weights in parts])
 
 
 def _of_tiles(side: KernelSide, shares: Array) -> tuple[Array, Array]:
@@ -185,8 +185,8 @@ def _of_strips(side: KernelSide, within: Within) -> tuple[Array, Array]:
         ended, begun = stratum[some][first][: len(first) - stays], sums[:, -1] * stays
         means = sums[:, : len(ended)] / mass[ended, None]
         products -= _products(means, mass[ended], shares)
-        own = np.flatnonzero(np.isin(stratum, ended))
-        diagonal[:, own] -= means[:, stratum[own] - ended[:1], own]
+        places = np.flatnonzero(np.isin(stratum, ended))
+        diagonal[:, places] -= means[:, stratum[places] - ended[:1], places]
     return products, diagonal
 
 

@@ -42,7 +42,7 @@ Must be a symmetric function of the rows: for two samples it sees the pooled row
 ESTIMATORS = {name: ESTIMATORS_BY_NAME[name] for name in ("kme", "mkme", "mmkme")}
 """The estimators whose test statistic is MMD or HSIC with another kernel: equal weights, and a noise or none."""
 
-MMD_ESTIMATORS = {name: own for name, own in ESTIMATORS_BY_NAME.items() if name != "vpmkme"}
+MMD_ESTIMATORS = {name: maker for name, maker in ESTIMATORS_BY_NAME.items() if name != "vpmkme"}
 """The estimators of the two-sample test by name, besides the adaptive ones."""
 
 HSIC_ESTIMATORS = {
@@ -101,12 +101,12 @@ def base_kernel(points: Array, kernel: KernelLike, bandwidth: Any, rows: IntArra
     """Return the kernel without noise; the median heuristic looks at the given rows only."""
     notes: list[str] = []
 
-    def bandwidth_of(own: Array, rule: Any) -> Any:
+    def bandwidth_of(columns: Array, rule: Any) -> Any:
         if not (isinstance(rule, str) and rule in _MEDIANS):
-            return bandwidth_from(own, rule)
-        found, told = _median(own, rule, rows, name)
-        notes.extend(told)
-        return found
+            return bandwidth_from(columns, rule)
+        median, words = _median(columns, rule, rows, name)
+        notes.extend(words)
+        return median
 
     return Chosen(make_kernel(kernel, bandwidth, points, bandwidth_of), Dirac(), tuple(notes))
 
@@ -123,13 +123,13 @@ def with_noise(made: Chosen, noise: Noise, points: Array, rows: IntArray, name: 
 
 def fitted(estimator: KernelMean, kernel: Kernel, points: Array) -> KernelMean:
     """Fit a copy of the estimator with this kernel; the estimator itself stays as it is."""
-    found = settled(estimator, kernel, features=0).fit(points)  # no landmarks, however many points there are
-    return found.set_params(features=None)
+    copy = settled(estimator, kernel, features=0).fit(points)  # no landmarks, however many points there are
+    return copy.set_params(features=None)
 
 
-def settled(estimator: KernelMean, kernel: Kernel, **found: Any) -> KernelMean:
+def settled(estimator: KernelMean, kernel: Kernel, **parameters: Any) -> KernelMean:
     """Return a copy of the estimator with this kernel, and with parameters that need not be found again."""
-    copy: KernelMean = clone(estimator).set_params(kernel=kernel, bandwidth="median", **found)
+    copy: KernelMean = clone(estimator).set_params(kernel=kernel, bandwidth="median", **parameters)
     return copy
 
 
@@ -207,11 +207,11 @@ class Estimators:
         """Return the adaptive test, without the estimators of the sides."""
         return replace(self, sides=())
 
-    def settled(self, found: Iterable[KernelMean | None]) -> Estimators:
+    def settled(self, estimators: Iterable[KernelMean | None]) -> Estimators:
         """Return the same with what was found; it replaces functions, which cannot be pickled."""
-        known = tuple(found)
+        known = tuple(estimators)
         pairs = zip(self.sides, known, strict=True)
-        sides = tuple(own if isinstance(own, KernelMean) or new is None else new for own, new in pairs)
+        sides = tuple(side if isinstance(side, KernelMean) or new is None else new for side, new in pairs)
         return replace(self, sides=sides, found=known)
 
 
@@ -271,13 +271,13 @@ def asked(kernel: Any, estimator: Any, known: Known, sides: int = 1, *, adaptive
             "estimator=MKME(kernel), or leave one of the two out"
         )
     if kernel is not None:
-        return Estimators(tuple(KME(own) for own in _each(kernel, sides)))
+        return Estimators(tuple(map(KME, _each(kernel, sides))))
     if estimator is None:
         return Estimators((KME(),) * sides, NAMED["adaptive"] if adaptive else None, default=True)
-    found = [_one(own, known, adaptive) for own in _each(estimator, sides)]
-    if isinstance(found[0], Adaptive):
-        return Estimators((), found[0])
-    return Estimators(tuple(found))  # type: ignore[arg-type]  # adaptive tests come alone
+    estimators = [_one(each, known, adaptive) for each in _each(estimator, sides)]
+    if isinstance(estimators[0], Adaptive):
+        return Estimators((), estimators[0])
+    return Estimators(tuple(estimators))  # type: ignore[arg-type]  # adaptive tests come alone
 
 
 def _one(estimator: Any, known: Known, adaptive: bool) -> KernelMean | KernelOf | Adaptive:
@@ -311,7 +311,7 @@ def _each(value: Any, sides: int) -> tuple[Any, ...]:
             f"{value!r} is a tuple of {len(value)}; pass one value for all"
             + ("" if sides == 1 else f" {sides} variables, or a tuple with one for each")
         )
-    if any(isinstance(own, Adaptive) or own in NAMED for own in value if isinstance(own, str | Adaptive)):
+    if any(isinstance(each, Adaptive) or each in NAMED for each in value if isinstance(each, str | Adaptive)):
         raise ValueError(f"{value!r}: an adaptive test has kernels for all variables; pass it alone, not in a tuple")
     return value
 

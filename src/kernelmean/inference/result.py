@@ -141,8 +141,8 @@ class TestResult(Explained, Frozen, Result):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the statistic, the p-value with what it rests on, the kind of evidence, and the number of kernels."""
-        found = [("statistic", self._statistic("")), ("p-value", self.origin), *self._flat(), *self._close(LEVEL)]
-        return [*found, *self._kind(None), *self._kernels()]
+        facts = [("statistic", self._statistic("")), ("p-value", self.origin), *self._flat(), *self._close(LEVEL)]
+        return [*facts, *self._kind(None), *self._kernels()]
 
     def in_short(self, level: float, exact: str) -> list[tuple[str, str]]:
         """Return the p-value, when it is ``exact``, and the kind of difference if the test rejects at a level."""
@@ -230,8 +230,8 @@ class TestResult(Explained, Frozen, Result):
 
     def grid_of_kernels(self) -> Grid:
         """Return the five strongest kernels of an adaptive test."""
-        told = self.strongest(_STRONGEST)
-        rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in told]
+        strongest = self.strongest(_STRONGEST)
+        rows = [(member.label, f"{member.weight:.3g}", f"{member.pvalue:.3g}") for member in strongest]
         title = f"The {len(rows)} strongest of {len(self.members)} kernels, combined into one p-value"
         return Grid(title, ("kernel", "weight", "own p-value, not adjusted"), rows, names=0)
 
@@ -259,8 +259,8 @@ class TestResult(Explained, Frozen, Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return the test as one row, then the pairs of several samples."""
         whole: dict[str, Any] = {"tested": "all samples" if self.pairs else "all rows", "first": None, "second": None}
-        found = [{**whole, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}]
-        return found + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
+        rows = [{**whole, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}]
+        return rows + [{"tested": "pair", **asdict(pair)} for pair in self.pairs]
 
     def strongest(self, size: int) -> tuple[MemberOutcome, ...]:
         """Return the strongest members of an adaptive test, strongest first."""

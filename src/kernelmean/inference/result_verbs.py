@@ -355,9 +355,9 @@ class Explained:
 
         check_scheme(scheme)
         question = check_columns(check_explained(self.question), self.kernel)
-        wanted = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
+        estimators = asked(kernel, estimator, ESTIMATORS, len(question.table_names), adaptive=False)
         how = Resampling.of(scheme, n_resamples, rng, plan)
-        return attribute(question, ColumnTests(wanted.sides, adjustment, how, plan), names, groups)
+        return attribute(question, ColumnTests(estimators.sides, adjustment, how, plan), names, groups)
 
     def _subject(self, plan: Plan) -> Subject:
         from .explain import subject_of

@@ -99,8 +99,8 @@ def named_variables(X: Any, Y: Any, *, anywhere: bool = True) -> tuple[tuple[Arr
 
 def alone(parts: Iterable[Any]) -> Any:
     """Return the only part as it is, or several parts as a tuple."""
-    found = tuple(parts)
-    return found[0] if len(found) == 1 else found
+    values = tuple(parts)
+    return values[0] if len(values) == 1 else values
 
 
 def check_lengths(n: int, m: int, least: int) -> None:
@@ -125,9 +125,9 @@ def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None
     one, two = row_labels(X), row_labels(Y)
     if one is None or two is None or one[1] == two[1]:
         return
-    (name, own), (_, other) = one, two
-    units, others = {*own}, {*other}
-    if len(units) < len(own) or len(others) < len(other):
+    (name, labels), (_, other) = one, two
+    units, others = {*labels}, {*other}
+    if len(units) < len(labels) or len(others) < len(other):
         return
     if units == others:
         (first, second), called = names, f" ({name!r})" if name else ""
@@ -146,13 +146,13 @@ def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:
     """
     if X.shape[0] != Y.shape[0]:
         return (X, Y) if X.shape[0] < Y.shape[0] else (Y, X)
-    own, other = as_host(X), as_host(Y)
-    center = (own.mean(axis=0) + other.mean(axis=0)) / 2
-    gaps = own - center, other - center
+    x, y = as_host(X), as_host(Y)
+    center = (x.mean(axis=0) + y.mean(axis=0)) / 2
+    gaps = x - center, y - center
     span = max(float(np.abs(gaps[0]).max()), float(np.abs(gaps[1]).max())) or 1.0  # squares stay in range
     first, second = float(np.square(gaps[0] / span).sum()), float(np.square(gaps[1] / span).sum())
     if abs(first - second) > 1e-9 * (first + second):
         return (X, Y) if first > second else (Y, X)
-    different = np.flatnonzero(own.ravel() != other.ravel())
-    swapped = bool(len(different)) and own.ravel()[different[0]] > other.ravel()[different[0]]
+    different = np.flatnonzero(x.ravel() != y.ravel())
+    swapped = bool(len(different)) and x.ravel()[different[0]] > y.ravel()[different[0]]
     return (Y, X) if swapped else (X, Y)

@@ -63,13 +63,13 @@ class Sums:
         """Put groups of pairs of variables, given their numbers among all, in the order of these."""
         if len(parts) == 1:
             return parts[0]
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for name in ("pairs", "diagonal", "left_trace", "right_trace"):
             groups = [getattr(part, name) for part in parts]
-            found[name] = np.empty((sum(map(len, groups)), *groups[0].shape[1:]))
-            for own, group in zip(numbers, groups, strict=True):
-                found[name][own] = group
-        return replace(parts[0], **found)
+            fields[name] = np.empty((sum(map(len, groups)), *groups[0].shape[1:]))
+            for places, group in zip(numbers, groups, strict=True):
+                fields[name][places] = group
+        return replace(parts[0], **fields)
 
 
 class Statistic(ABC):

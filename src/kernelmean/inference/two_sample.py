@@ -120,6 +120,6 @@ def mmd_test(
         refuse(reason, kernel=(kernel, None), estimator=(estimator, None), statistic=(statistic, None))
         refuse(reason, scheme=(scheme, "auto"), plan=(plan, None))
         return adjusted_test(X, Y, given, design=checked, n_resamples=n_resamples, rng=rng)
-    wanted = asked(kernel, estimator, TwoSamples.known(checked), adaptive=not checked.in_series)
+    estimators = asked(kernel, estimator, TwoSamples.known(checked), adaptive=not checked.in_series)
     form: StatisticForm = ("v" if checked.says_more or checked.in_series else "u") if statistic is None else statistic
-    return answer(TwoSamples, (X, Y), Request(wanted, checked, form, scheme, n_resamples, rng), plan)
+    return answer(TwoSamples, (X, Y), Request(estimators, checked, form, scheme, n_resamples, rng), plan)

@@ -57,7 +57,7 @@ def binned_test(
         ordered = [matched(sources[0], other) for other in sources[1:]]
         samples = [ordered[0][0], *(other for _, other in ordered)]
         run = _paired if request.design.paired else _samples
-        return reason.noted(run([opened.enter_context(readable(own)) for own in samples], test, plan))
+        return reason.noted(run([opened.enter_context(readable(sample)) for sample in samples], test, plan))
 
 
 def _samples(sources: Sequence[Rows], test: BinnedTest, plan: Plan) -> TestResult:

@@ -44,16 +44,16 @@ class Fitted:
 
     def result(self, null: Null, sizes: tuple[int, ...], *notes: str) -> TestResult:
         """Return the result of a test of these sizes."""
-        asked = self.question.asked
-        adaptive = asked is not None and asked.adaptive is not None
+        estimators = self.question.asked
+        adaptive = estimators is not None and estimators.adaptive is not None
         rows = sum(self.question.sizes)
         explained = self.question.of_two and self.question.design is None
         of_these = "; effect sizes, witnesses and attributions are of these" if explained else ""
-        told = (f"features fitted to {count(rows, 'row')} drawn from all{of_these}", *notes)
+        notes = (f"features fitted to {count(rows, 'row')} drawn from all{of_these}", *notes)
         return TestResult(
             method=f"{self.question.methods[adaptive]}, in bins",
             sizes=sizes,
-            notes=(*self.notes, *told),
+            notes=(*self.notes, *notes),
             question=self.question,
             **self.outcome(null),
         )
@@ -65,24 +65,24 @@ def fitted(question: Question, request: Request, sizes: tuple[float, ...], seed:
     Everything is a symmetric function of the rows of every table.
     """
     how = Resampling.of("auto", request.n_resamples, seed)
-    wanted = request.wanted
-    if wanted.adaptive is not None:
-        found = candidates(wanted.adaptive, question.tables, harmonic_mean(sizes), how.rng)
-        columns, kernels = _columns(found.sources, found.views, [own for each in found.kernels for own in each])
-        outcome = _Combined(wanted.adaptive, tuple(found.members), [len(own) for own in found.kernels], question)
-        return Fitted(columns, kernels, how, replace(question, asked=wanted.many), outcome, ())
+    estimators = request.wanted
+    if estimators.adaptive is not None:
+        ensemble = candidates(estimators.adaptive, question.tables, harmonic_mean(sizes), how.rng)
+        columns, kernels = _columns(ensemble.sources, ensemble.views, [k for each in ensemble.kernels for k in each])
+        outcome = _Combined(estimators.adaptive, tuple(ensemble.members), list(map(len, ensemble.kernels)), question)
+        return Fitted(columns, kernels, how, replace(question, asked=estimators.many), outcome, ())
     tables = [table[row_order(table)] for table in question.tables]
     chosen = [
         choose_kernel(table, estimator, representative_rows(table), name)
-        for table, estimator, name in zip(tables, wanted.sides, question.table_names, strict=True)
+        for table, estimator, name in zip(tables, estimators.sides, question.table_names, strict=True)
     ]
     theirs = [side.kernel for side in chosen]
     sources, views, of_features = kernel_features(tables, theirs, how.rng)
     columns, kernels = _columns(sources, views, [of_features])
-    kernel, noise = _alone(tuple(own.kernel for own in chosen)), _alone(tuple(own.noise for own in chosen))
-    asked = wanted.plain.settled(own.estimator for own in chosen)
-    notes = (*(note for own in chosen for note in own.notes), *map(share_held, sources, theirs, views))
-    return Fitted(columns, kernels, how, replace(question, asked=asked), _Alone(kernel, noise), notes)
+    kernel, noise = _alone(tuple(side.kernel for side in chosen)), _alone(tuple(side.noise for side in chosen))
+    estimators = estimators.plain.settled(side.estimator for side in chosen)
+    notes = (*(note for side in chosen for note in side.notes), *map(share_held, sources, theirs, views))
+    return Fitted(columns, kernels, how, replace(question, asked=estimators), _Alone(kernel, noise), notes)
 
 
 def _columns(

@@ -61,14 +61,14 @@ def length(source: Rows) -> int:
 
 def taken(source: Rows, numbers: IntArray) -> Array:
     """Return the rows with some ascending numbers; all rows are read for it."""
-    found, start = [], 0
+    parts, start = [], 0
     for batch in source:
         first, last = np.searchsorted(numbers, [start, start + batch.shape[0]])
-        found.append(as_host(take_rows(batch, numbers[first:last] - start)))
+        parts.append(as_host(take_rows(batch, numbers[first:last] - start)))
         start += batch.shape[0]
         if last == len(numbers):
             break
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def matched(first: Any, second: Any) -> tuple[Any, Any]:

@@ -25,12 +25,12 @@ class Reason:
     why: str
     instead: str
     """In words."""
-    asked: bool = True
+    by_caller: bool = True
     """Whether the caller asked for it."""
 
     def noted(self, result: TestResult) -> TestResult:
         """Return a result with a note on this, unless the caller asked for bins, or its units are rows or clusters."""
-        if self.asked or result.scheme != BINS:
+        if self.by_caller or result.scheme != BINS:
             return result
         note = f"rows were added up in bins, which permutations move as a whole, {self.why}"
         return replace(result, notes=(*result.notes, note))

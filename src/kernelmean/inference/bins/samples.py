@@ -81,8 +81,8 @@ class SamplesInUnits:
         """Return the null of kernels on some columns from the sums over all rows."""
         units, every = in_fixed_order(self.units, sums, columns)
         labelings = Labelings.of(summed(columns, every, units.masses), units, how)
-        found: Null = question.labelled(labelings, self.test.request.statistic)
-        return found
+        null: Null = question.labelled(labelings, self.test.request.statistic)
+        return null
 
     def result(self, fit: Fitted, sums: UnitSums, *notes: str) -> TestResult:
         """Return the result from the sums over all rows."""
@@ -100,10 +100,10 @@ class SamplesInUnits:
         units, labels = self.units, self.units.labels
         bins = [int((labels[units.cells == 0] == sample).sum()) for sample in range(int(labels.max()) + 1)]
         size = int(units.masses[0])
-        rest = [n - own * size for n, own in zip(self.rows.sizes, bins, strict=True)]
+        rest = [n - dealt * size for n, dealt in zip(self.rows.sizes, bins, strict=True)]
         text = f"permutations of {' and '.join(map(str, bins))} bins of {count(size, 'row')}"
         if any(rest):
-            text += f" (the other {' and '.join(f'{own:,}' for own in rest)} count too, and stay in their table)"
+            text += f" (the other {' and '.join(f'{n:,}' for n in rest)} count too, and stay in their table)"
         return (text,)
 
 
@@ -163,6 +163,6 @@ class PairsInUnits:
 
 def pilot_question(test: BinnedTest, sources: Sequence[Any], rows: Sequence[Array]) -> Any:
     """Return the question of a test about the rows of a pilot, without a design."""
-    tables = [Table(own, source.names, named=source.named) for own, source in zip(rows, sources, strict=True)]
+    tables = [Table(values, source.names, named=source.named) for values, source in zip(rows, sources, strict=True)]
     kind: type[Question] = test.question
     return kind.of(tables, Design())

@@ -107,8 +107,8 @@ class DaskPlan(RemotePlan):
     ) -> Embedding:
         """Return the mean of features, see :func:`kernelmean.embedding.features.embed`."""
         rows = self.rows(X)
-        own = None if weights is None else self._weights(weights, rows)
-        return streams.feature_embedding(rows, features, own, noise, moments)
+        weights = None if weights is None else self._weights(weights, rows)
+        return streams.feature_embedding(rows, features, weights, noise, moments)
 
     def fit(self, estimator: Any, X: Any) -> None:
         """Fit an estimator, see :meth:`kernelmean.KernelMean.fit`."""
@@ -126,7 +126,7 @@ class DaskPlan(RemotePlan):
         limit = row_limit(question, request)
         if not request.in_bins and max(map(len, tables)) <= limit:
             return answered_in_memory(question, [rows.here() for rows in tables], request, None)
-        beyond = Reason(f"beyond {limit:,} rows", "take a part of the rows", asked=False)
+        beyond = Reason(f"beyond {limit:,} rows", "take a part of the rows", by_caller=False)
         reason = BY_SCHEME if request.in_bins else beyond
         test = BinnedTest.of(question, request, reason)
         if question is not Pairs and not request.design.paired:
@@ -140,7 +140,7 @@ class DaskPlan(RemotePlan):
         first, *others = (self.rows(table, name) for table, name in zip(data, names, strict=True))
         for other, name in zip(others, names[1:], strict=True):
             matched(headed(first), headed(other), (names[0], name))
-        return [first, *(own.reordered(first.names) if first.named and own.named else own for own in others)]
+        return [first, *(other.reordered(first.names) if first.named and other.named else other for other in others)]
 
     def _pairs(self, X: Any, Y: Any) -> tuple[Rows, Rows]:
         """Return two tables whose rows belong together."""
@@ -154,7 +154,7 @@ class DaskPlan(RemotePlan):
             weights = weights.to_frame()
         elif getattr(weights, "ndim", 2) == 1 and hasattr(weights, "rechunk"):
             weights = weights.reshape(-1, 1)
-        found = self.rows(weights, "weights")
-        if found.shape != (len(rows), 1):
-            raise ValueError(f"weights have shape {found.shape}, one number per row, ({len(rows)},), is needed")
-        return found
+        column = self.rows(weights, "weights")
+        if column.shape != (len(rows), 1):
+            raise ValueError(f"weights have shape {column.shape}, one number per row, ({len(rows)},), is needed")
+        return column

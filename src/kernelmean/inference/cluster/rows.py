@@ -97,12 +97,12 @@ class Rows:
         """Return the parts of some rows; a part is cut on its own worker."""
         starts = self.starts
         first, last = np.searchsorted(starts, start, "right") - 1, np.searchsorted(starts, stop, "left")
-        found = []
+        parts = []
         for at in range(int(first), int(last)):
             low, high = max(start - int(starts[at]), 0), min(stop - int(starts[at]), self.lengths[at])
             whole = (low, high) == (0, self.lengths[at])
-            found.append(self.parts[at] if whole else task(_slice, self.parts[at], low, high))
-        return found
+            parts.append(self.parts[at] if whole else task(_slice, self.parts[at], low, high))
+        return parts
 
     def take(self, numbers: IntArray) -> Any:
         """Return the task that makes the rows of these numbers, in this order."""

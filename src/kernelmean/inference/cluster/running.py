@@ -34,8 +34,8 @@ def check_client(client: Any) -> Any:
         raise ImportError(_MISSING) from error
     if not isinstance(client, Client) or client.asynchronous:
         raise TypeError(f"client is {client!r}; pass a dask.distributed.Client(address), not an asynchronous one")
-    for address, found in client.run(find_spec, "kernelmean", on_error="return").items():
-        if found is None or isinstance(found, Exception):
+    for address, spec in client.run(find_spec, "kernelmean", on_error="return").items():
+        if spec is None or isinstance(spec, Exception):
             raise ImportError(f"the worker at {address} has no kernelmean; install the version of this process there")
     for address, version in client.run(_version).items():
         if version != _version():
@@ -131,13 +131,13 @@ def _wait(client: Any, futures: list[Any]) -> None:
 
     for future in futures:
         future.add_done_callback(done)
-    seen, worked = time.monotonic(), None
+    reached, worked = time.monotonic(), None
     while not ended.wait(_LOOK):
         now = time.monotonic()
         if client.status == "running":
-            seen = now
+            reached = now
             worked = now if client.scheduler_info().get("workers") else worked
-        elif client.status == "closed" or now - seen > _PATIENCE:
+        elif client.status == "closed" or now - reached > _PATIENCE:
             raise _lost(client)
         if worked is not None and now - worked > _WORKERS_BACK:  # a cluster without workers so far may be about to grow
             raise ConnectionError(

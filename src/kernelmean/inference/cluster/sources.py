@@ -79,7 +79,7 @@ def _pieces(paths: tuple[str, ...]) -> list[Piece]:
         names = table_at(paths[0] if len(paths) == 1 else list(paths)).names
     except OSError as error:
         raise _unreadable(str(error.filename or paths[0]), error.strerror or first_line(error)) from error
-    found = []
+    pieces = []
     for path in paths:
         if not Path(path).is_dir() and ending(Path(path)) not in PARQUET:
             raise ValueError(
@@ -88,8 +88,8 @@ def _pieces(paths: tuple[str, ...]) -> list[Piece]:
         for file in parquet_files(Path(path)) if Path(path).is_dir() else [Path(path)]:
             with parquet.ParquetFile(file) as opened:
                 rows = [opened.metadata.row_group(k).num_rows for k in range(opened.num_row_groups)]
-            found += [Piece(str(file), groups, names) for groups in _grouped(rows)]
-    return found
+            pieces += [Piece(str(file), groups, names) for groups in _grouped(rows)]
+    return pieces
 
 
 def _unreadable(path: str, why: str) -> ValueError:

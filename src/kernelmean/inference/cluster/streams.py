@@ -32,15 +32,15 @@ _ALONE = Plan(threads=1)
 
 
 def feature_embedding(
-    X: Rows, features: FeatureMap, own: Rows | None = None, noise: Noise | None = None, moments: bool = False
+    X: Rows, features: FeatureMap, weights: Rows | None = None, noise: Noise | None = None, moments: bool = False
 ) -> Embedding:
     """Return the mean of features of all rows, in one pass; only its sums come back."""
-    weights = [None] * len(X.parts) if own is None else own.cut(X.starts.tolist())
-    parts = [task(_embedded, part, features, w, noise, moments) for part, w in zip(X.parts, weights, strict=True)]
-    (found,) = gathered(X.client, [folded(_pooled, parts)])
-    if found is None:
+    columns = [None] * len(X.parts) if weights is None else weights.cut(X.starts.tolist())
+    parts = [task(_embedded, part, features, w, noise, moments) for part, w in zip(X.parts, columns, strict=True)]
+    (embedding,) = gathered(X.client, [folded(_pooled, parts)])
+    if embedding is None:
         raise ValueError("all weights are 0; weights of a mean are not negative and not all zero")
-    return found
+    return embedding
 
 
 def fit_by_features(estimator: KernelMean, X: Rows) -> None:
@@ -127,8 +127,8 @@ def _embedded(
 ) -> Embedding | None:
     if weights is not None and not weights.any():
         return None
-    own = None if weights is None else weights[:, 0]
-    return embed(X, features, weights=own, noise=noise, plan=_ALONE, moments=moments)
+    weights = None if weights is None else weights[:, 0]
+    return embed(X, features, weights=weights, noise=noise, plan=_ALONE, moments=moments)
 
 
 def _summed(X: Array, columns: Summed, units: RowUnits, sample: int, start: int) -> list[Array]:

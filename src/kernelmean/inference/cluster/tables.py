@@ -73,8 +73,8 @@ def fold(
 ) -> Any:
     """Return what :meth:`kernelmean.plan.RemotePlan.fold` describes."""
     common = task(_itself, shared)
-    found = folded(partial(_merged, merge), [task(_ran, run, part, own, common) for part, own in jobs])
-    (value,) = gathered(client, [found if finish is None else task(finish, found, common)])
+    merged = folded(partial(_merged, merge), [task(_ran, run, part, needs, common) for part, needs in jobs])
+    (value,) = gathered(client, [merged if finish is None else task(finish, merged, common)])
     return value
 
 
@@ -103,8 +103,8 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _ran(run: Callable[..., Any], part: Any, own: Any, shared: Any) -> Any:
-    return None if part is None else run(part, own, shared)
+def _ran(run: Callable[..., Any], part: Any, needs: Any, shared: Any) -> Any:
+    return None if part is None else run(part, needs, shared)
 
 
 def _merged(merge: Callable[..., Any], *states: Any) -> Any:

@@ -150,7 +150,7 @@ class Design(AnyDesign):
     series: float | None = None
 
     def __post_init__(self) -> None:
-        alone = [name for name, said in (("paired=True", self.paired), ("series", self.in_series)) if said]
+        alone = [name for name, passed in (("paired=True", self.paired), ("series", self.in_series)) if passed]
         if len(alone) + self.says_more > 1:
             raise ValueError(f"{alone[0]} goes without the rest of a design; leave it out, or all else of {self!r}")
 
@@ -160,13 +160,13 @@ class Design(AnyDesign):
     def __repr__(self) -> str:
         """Return what is known of how many rows, not their labels and weights."""
         parts = {"strata": self.strata, "clusters": self.clusters, "weights": self.weights}
-        said = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
-        said += (
+        arguments = [f"{name}={_in_short(part)}" for name, part in parts.items() if part is not None]
+        arguments += (
             ["equal_sizes=True"] * self.equal_sizes
             + ["paired=True"] * self.paired
             + [f"series={self.series!r}"] * self.in_series
         )
-        return f"Design({', '.join(said)})"
+        return f"Design({', '.join(arguments)})"
 
     @property
     def says_more(self) -> bool:  # type: ignore[override]
@@ -191,8 +191,8 @@ class Design(AnyDesign):
 
 def _in_short(part: Any) -> str:
     """Return of how many rows labels or weights are: those of one table, or of several."""
-    several = isinstance(part, tuple | list) and any(np.ndim(own) for own in part)
-    rows = " and ".join(f"{np.size(own):,}" for own in (part if several else (part,)))
+    several = isinstance(part, tuple | list) and any(np.ndim(each) for each in part)
+    rows = " and ".join(f"{np.size(each):,}" for each in (part if several else (part,)))
     return f"<of {rows} rows>"
 
 

@@ -230,11 +230,11 @@ def _codes_of(labels: Any, n: int, name: str) -> Labels:
 def pair_design(n: int, of_strata: Any = None, clusters: Any = None, weights: Any = None) -> PairDesign:
     """Return the design of n pairs with strata, clusters or weights."""
     strata, names = _codes_of(of_strata, n, "strata")
-    own, own_names = _codes_of(clusters, n, "clusters")
-    check_nested((own, own_names), (strata, names))
+    cluster_codes, cluster_names = _codes_of(clusters, n, "clusters")
+    check_nested((cluster_codes, cluster_names), (strata, names))
     every = np.ones(n) if weights is None else check_sample_weights(weights, n, "weights")
     kept = np.flatnonzero(every)
-    layout = taken_layout(kept, every, strata, own, np.zeros(len(kept), dtype=np.intp), equal_sizes=True)
+    layout = taken_layout(kept, every, strata, cluster_codes, np.zeros(len(kept), dtype=np.intp), equal_sizes=True)
     notes = weightless(every > 0.0)
     if weights is not None:
         notes += (_WEIGHTS_STAY, *effective(every[kept]))

@@ -56,7 +56,7 @@ class ManyVariables:
         cells = np.repeat(np.arange(many - 1), n)  # one per variable that is permuted
         listed = within_cells(cells, how.n_resamples, how.rng, scheme=how.scheme)
         with serial_blas:
-            joints = [_Joint(tables, own, resources) for own in kernels]
+            joints = [_Joint(tables, each, resources) for each in kernels]
             orders = (batch.reshape(-1, many - 1, n) % n for batch in listed.batches(_BATCH))
             values = np.concatenate([np.stack([joint(batch) for joint in joints]) for batch in orders], axis=1)
         slack = ties(values, np.array([joint.magnitude for joint in joints]))
@@ -68,7 +68,7 @@ class _Joint:
     """dHSIC as a function of one permutation for every variable but the first."""
 
     def __init__(self, tables: Sequence[Array], kernels: Sequence[Kernel], resources: Resources) -> None:
-        sides = [KernelSide(points, (own,), shifted=False) for points, own in zip(tables, kernels, strict=True)]
+        sides = [KernelSide(points, (kernel,), shifted=False) for points, kernel in zip(tables, kernels, strict=True)]
         self.sides, self.n_jobs, self.n = sides, resources.n_jobs, sides[0].n
         ones = np.full((self.n, 1), 1 / self.n)
         self.means = [tiled_forms(side, resources).times(ones)[0, :, 0] for side in sides]
@@ -106,7 +106,7 @@ class _Joint:
             total = 0.0
             for rows in slices(self.n, _STRIP):
                 rest = slice(rows.start, None)  # matrices are symmetric: pairs of this strip and of later rows suffice
-                others = [gram[own[rows]].take(own[rest], 1) for gram, own in zip(grams[1:], order[1:], strict=True)]
+                others = [gram[perm[rows]].take(perm[rest], 1) for gram, perm in zip(grams[1:], order[1:], strict=True)]
                 first = reduce(np.multiply, others[:-1], grams[0][rows, rest])
                 block = slice(0, rows.stop - rows.start)
                 total += 2 * float(np.vdot(first, others[-1])) - float(np.vdot(first[:, block], others[-1][:, block]))
@@ -118,11 +118,11 @@ class _Joint:
         """Return the sums over one tile, whose kernels are evaluated again."""
         side, weight = self.sides[0], 1.0 if i == j else 2.0
         first = side.kernels[0](side.points[i], side.points[j])
-        found = []
+        sums = []
         for order in orders:
             others = [
-                own.kernels[0](own.points[rows[i]], own.points[rows[j]])
-                for own, rows in zip(self.sides[1:], order[1:], strict=True)
+                other.kernels[0](other.points[rows[i]], other.points[rows[j]])
+                for other, rows in zip(self.sides[1:], order[1:], strict=True)
             ]
-            found.append(weight * float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1])))
-        return np.array(found)
+            sums.append(weight * float(np.vdot(reduce(np.multiply, others[:-1], first), others[-1])))
+        return np.array(sums)

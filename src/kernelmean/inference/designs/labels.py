@@ -22,8 +22,8 @@ def taken_layout(
     equal_sizes: bool,
 ) -> Layout:
     """Return the layout of the rows that take part, whose labels are given; raise when none of them can move."""
-    within, own = (None if column is None else column[rows] for column in (strata, clusters))
-    layout = Layout.of(labels, weights[rows], within, own, equal_sizes=equal_sizes)
+    strata, clusters = (None if column is None else column[rows] for column in (strata, clusters))
+    layout = Layout.of(labels, weights[rows], strata, clusters, equal_sizes=equal_sizes)
     if layout.still < len(layout.cells):
         return layout
     units = "rows" if clusters is None else "clusters"
@@ -39,12 +39,12 @@ Labels = tuple[IntArray | None, tuple[str, ...]]
 
 def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None) -> None:
     """Raise when a cluster has rows in several strata, or in both samples; ``first`` is 1 for rows of the first."""
-    own, names = clusters
-    if own is None:
+    numbers, names = clusters
+    if numbers is None:
         return
-    found = _torn(own, strata[0])
-    if found is not None:
-        torn, cluster, (one, other) = found
+    split = _torn(numbers, strata[0])
+    if split is not None:
+        torn, cluster, (one, other) = split
         raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in more than one stratum, such as "
             f"{names[cluster]} in {strata[1][one]} and {strata[1][other]}; a cluster moves as a whole, within one "
@@ -52,9 +52,9 @@ def check_nested(clusters: Labels, strata: Labels, first: IntArray | None = None
             "name clusters by stratum and cluster together, such as 'Oslo 1'. If they are the same cluster, leave the "
             "strata out"
         )
-    found = _torn(own, first)
-    if found is not None:
-        torn, cluster, _ = found
+    split = _torn(numbers, first)
+    if split is not None:
+        torn, cluster, _ = split
         raise DesignError(
             f"{torn} of {count(len(names), 'cluster')} {_has(torn)} rows in both samples, such as {names[cluster]}; a "
             "cluster moves as a whole. In an experiment this is an error of the assignment: find its cause, and leave "
@@ -104,8 +104,8 @@ def effective(*weights: Array) -> tuple[str, ...]:
     >>> effective(np.array([1.0, 1.0, 1.0, 3.0]), np.ones(4))
     ('with these weights, means are about as precise as those of 3 and 4 rows of equal weight',)
     """
-    shares = [own / own.sum() for own in (each / each.max() for each in weights)]
-    rows = " and ".join(f"{1.0 / np.square(own).sum():,.0f}" for own in shares)
+    shares = [scaled / scaled.sum() for scaled in (each / each.max() for each in weights)]
+    rows = " and ".join(f"{1.0 / np.square(share).sum():,.0f}" for share in shares)
     return (f"with these weights, means are about as precise as those of {rows} rows of equal weight",)
 
 

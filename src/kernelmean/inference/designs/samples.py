@@ -48,8 +48,8 @@ class SampleDesign(LabelDesign):
         check_nested((of_clusters, clusters_by_name), (of_strata, names), sample if len(sizes) == 2 else None)
         every = np.ones(sum(sizes))
         if weights is not None:
-            given = zip(_each(weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
-            every = np.concatenate([check_sample_weights(part, n, f"weights of {name}") for part, n, name in given])
+            parts = zip(_each(weights, sizes, "weights"), sizes, sample_names(len(sizes)), strict=True)
+            every = np.concatenate([check_sample_weights(part, n, f"weights of {name}") for part, n, name in parts])
         kept, names, notes = taking_part(every > 0.0, of_strata, sample, names)
         rows = tuple(np.flatnonzero(kept & (sample == label)) for label in range(len(sizes)))
         alone = [name for numbers, name in zip(rows, sample_names(len(sizes)), strict=True) if not len(numbers)]
@@ -132,29 +132,29 @@ def taking_part(
     if strata is None:
         return weighted, names, notes
     samples = range(int(sample.max()) + 1)
-    present = [np.bincount(strata[weighted & (sample == own)], minlength=len(names)) > 0 for own in samples]
+    present = [np.bincount(strata[weighted & (sample == label)], minlength=len(names)) > 0 for label in samples]
     several = np.sum(present, axis=0) > 1
     if not several.any():
         rows = "rows of both samples" if len(present) == 2 else "rows of several samples"
         raise DesignError(f"no stratum holds {rows}, so none can be compared; pass coarser strata")
     kept = weighted & several[strata]
     if not several.all():
-        alone = listed(name for name, own in zip(names, several, strict=True) if not own)
+        alone = listed(name for name, shared in zip(names, several, strict=True) if not shared)
         left, every = int(kept.sum()), int(weighted.sum())
         few, coarser = ("only ", "; pass coarser strata, such as ranges of a number") if 2 * left < every else ("", "")
         notes = (
             *notes,
             f"{few}{left:,} of {every:,} rows take part: the others are in strata of one sample only, {alone}{coarser}",
         )
-    return kept, tuple(name for name, own in zip(names, several, strict=True) if own), notes
+    return kept, tuple(name for name, shared in zip(names, several, strict=True) if shared), notes
 
 
 def pooled_codes(parts: Any, sizes: Sequence[int], name: str) -> tuple[IntArray | None, tuple[str, ...]]:
     """Return the labels of the rows of all samples as whole numbers, and their names."""
     if parts is None:
         return None, ("",)
-    given = zip(_each(parts, sizes, name), sizes, sample_names(len(sizes)), strict=True)
-    columns = [check_codes(part, n, f"{name} of {own}") for part, n, own in given]
+    samples = zip(_each(parts, sizes, name), sizes, sample_names(len(sizes)), strict=True)
+    columns = [check_codes(part, n, f"{name} of {sample}") for part, n, sample in samples]
     kinds = {"text" if part.dtype.kind in "SU" else "numbers" for part in columns if part.dtype.kind != "O"}
     if len(kinds) > 1:
         raise TypeError(f"{name} are text for one sample and numbers for the other; use one type")

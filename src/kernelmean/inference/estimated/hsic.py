@@ -64,20 +64,20 @@ class PairEstimator:
         return plain(variables, [kernels], SCOSE(X.shape[0]), how), chosen
 
     @classmethod
-    def of(cls, found: KernelMean | KernelOf) -> PairEstimator:
+    def of(cls, side: KernelMean | KernelOf) -> PairEstimator:
         """Split the estimator of one variable; its filter is applied to the pairs."""
-        if not isinstance(found, KernelMean):
-            return cls((found,))
-        filter_ = as_filter(found.filter)
-        if filter_ is None and found.contraction is None:
-            return cls((found,))
-        if found.contraction is not None or not isinstance(filter_, Scale | Ridge) or found.criterion != "loocv":
+        if not isinstance(side, KernelMean):
+            return cls((side,))
+        filter_ = as_filter(side.filter)
+        if filter_ is None and side.contraction is None:
+            return cls((side,))
+        if side.contraction is not None or not isinstance(filter_, Scale | Ridge) or side.criterion != "loocv":
             raise ValueError(
-                f"{found!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
+                f"{side!r} is no estimator of a cross-covariance; pass filter='scale' (SCOSE) or 'ridge' (FCOSE), no "
                 "contraction, and criterion='loocv'"
             )
-        kernels = KernelMean(found.kernel, bandwidth=found.bandwidth, noise=found.noise)
-        return cls((kernels,), filter_, None if found.strength == "loocv" else float(found.strength))
+        kernels = KernelMean(side.kernel, bandwidth=side.bandwidth, noise=side.noise)
+        return cls((kernels,), filter_, None if side.strength == "loocv" else float(side.strength))
 
 
 def pair_estimator(
@@ -121,8 +121,8 @@ def _fcose(
 
     def statistic(batch: IntArray) -> Array:
         grams = left * right[batch[:, :, None], batch[:, None, :]]
-        found = weights(grams.copy())
-        return np.asarray(np.einsum("bi,bij,bj->b", found, grams, found, optimize=True))[None]
+        coefficients = weights(grams.copy())
+        return np.asarray(np.einsum("bi,bij,bj->b", coefficients, grams, coefficients, optimize=True))[None]
 
     return _listed(CustomStatistic(statistic, "shrunk HSIC (FCOSE)", weights.batch(len(X))), (left, right), how)
 

@@ -76,26 +76,26 @@ class EstimatedMMD:
 
     def _pooled(self, X: Array, Y: Array, made: Chosen, rows: IntArray) -> tuple[Any, Chosen]:
         pooled = as_host(joined([X, Y]))
-        found = fitted(self.estimator, made.kernel, pooled[rows])
+        fit = fitted(self.estimator, made.kernel, pooled[rows])
         filter_ = as_filter(self.estimator.filter)
         assert filter_ is not None, "what has no filter is another kernel"
-        assert found.strength_ is not None, "a filter has a strength"
-        chosen = with_noise(made, found.noise_, pooled, rows, _POOLED)
-        strength = min(found.strength_, sys.float_info.max)  # an infinite one, of a mean that is 0, cannot be passed
-        own = settled(self.estimator, made.kernel, noise=found.noise_, strength=strength)
-        told = f"λ = {found.strength_:.4g}: fitted to {_POOLED}"
-        told += f", to {len(rows)} of {len(pooled)} rows" if len(rows) < len(pooled) else ""
-        chosen = replace(chosen, notes=(*chosen.notes, told), estimator=own)
+        assert fit.strength_ is not None, "a filter has a strength"
+        chosen = with_noise(made, fit.noise_, pooled, rows, _POOLED)
+        strength = min(fit.strength_, sys.float_info.max)  # an infinite one, of a mean that is 0, cannot be passed
+        estimator = settled(self.estimator, made.kernel, noise=fit.noise_, strength=strength)
+        note = f"λ = {fit.strength_:.4g}: fitted to {_POOLED}"
+        note += f", to {len(rows)} of {len(pooled)} rows" if len(rows) < len(pooled) else ""
+        chosen = replace(chosen, notes=(*chosen.notes, note), estimator=estimator)
         if isinstance(filter_, Scale):
-            scaled = (1.0 / (1.0 + found.strength_)) ** 2 * chosen.kernel
+            scaled = (1.0 / (1.0 + fit.strength_)) ** 2 * chosen.kernel
             return self.plain((joined([X, Y]),), [scaled], self.kind, self.how), chosen
-        return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, found.strength_)), chosen
+        return self._weighted(X, Y, chosen.kernel, FilterWeights(filter_, fit.strength_)), chosen
 
     # -- refitted --------------------------------------------------------------------------------------------------
 
     def _each(self, X: Array, Y: Array, made: Chosen) -> tuple[Any, Chosen]:
-        told = "parameters of both samples: refitted under every permutation"
-        chosen = replace(made, notes=(*made.notes, told), estimator=settled(self.estimator, made.kernel))
+        note = "parameters of both samples: refitted under every permutation"
+        chosen = replace(made, notes=(*made.notes, note), estimator=settled(self.estimator, made.kernel))
         filter_ = as_filter(self.estimator.filter)
         if isinstance(filter_, Scale):
             statistic = ShrunkMMD(X.shape[0], Y.shape[0], self.kind)

@@ -52,14 +52,14 @@ class RidgeStack:
         """Decompose a stack of shape (b, n, n), which is overwritten, in O(b n³)."""
         n = grams.shape[-1]
         entries = grams.reshape(len(grams), -1)[:, :: n + 1]  # a view of the diagonals
-        own = entries.copy()
-        constant = own.mean(axis=1)
+        diagonal = entries.copy()
+        constant = diagonal.mean(axis=1)
         entries[:] = 0.0
         mean_off = grams.sum(axis=(1, 2)) / (n * (n - 1.0))
         mean_off[np.abs(grams).max(axis=(1, 2)) < UNDERFLOW] = np.nan
-        entries[:] = own - constant[:, None]
+        entries[:] = diagonal - constant[:, None]
         values, vectors = np.linalg.eigh(grams)
-        return cls(constant, own - constant[:, None], np.maximum(values, -constant[:, None]), vectors, mean_off)
+        return cls(constant, diagonal - constant[:, None], np.maximum(values, -constant[:, None]), vectors, mean_off)
 
     @cached_property
     def _squared(self) -> Array:
@@ -67,13 +67,13 @@ class RidgeStack:
 
     def excess(self, strengths: AnyArray) -> AnyArray:
         """Return the leave-one-out scores minus the mean of the diagonal at positive λ, (b, m) to (b, m)."""
-        own = self.diagonal if self.diagonal.any() else None
+        diagonal = self.diagonal if self.diagonal.any() else None
         pieces = slices(len(strengths), max(1, _CACHED // (self.vectors.shape[-1] * strengths.shape[1])))
-        return np.concatenate([self._excess(strengths, own, piece) for piece in pieces])
+        return np.concatenate([self._excess(strengths, diagonal, piece) for piece in pieces])
 
-    def _excess(self, strengths: AnyArray, own: Array | None, piece: slice) -> AnyArray:
+    def _excess(self, strengths: AnyArray, diagonal: Array | None, piece: slice) -> AnyArray:
         stack = self.values[piece], self.vectors[piece], self._squared[piece], self.constant[piece]
-        return mean_excess(*stack, strengths[piece], own if own is None else own[piece])
+        return mean_excess(*stack, strengths[piece], diagonal if diagonal is None else diagonal[piece])
 
     def slopes(self, logs: Array) -> Array:
         """Return the derivatives of the scores in log λ, (b, m) to (b, m)."""

@@ -162,9 +162,9 @@ class Question(ABC):
             "hsic_test, and ask its result"
         )
 
-    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, estimators: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return the null of an estimator, and the kernel of every side with the noise in it."""
-        return self.with_kernels(self.tables, asked.sides, statistic, how)
+        return self.with_kernels(self.tables, estimators.sides, statistic, how)
 
     # -- the null ----------------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Question(ABC):
     ) -> tuple[Any, list[Chosen]]:
         """Return the null of the kernels that estimators find, and these kernels."""
         chosen = self.chosen(tables, estimators, how.rng)
-        return self.over(tables, [alone(own.kernel for own in chosen)], statistic, how), chosen
+        return self.over(tables, [alone(side.kernel for side in chosen)], statistic, how), chosen
 
     def chosen(self, tables: Tables, estimators: Sequence[Any], rng: np.random.Generator) -> list[Chosen]:
         """Return the kernel of every table, found from its own rows.
@@ -202,25 +202,25 @@ class Question(ABC):
 
     # -- the answer --------------------------------------------------------------------------------------------------
 
-    def outcome(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
+    def outcome(self, estimators: Estimators, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
         """Return the fields of the result of the test. It keeps the question; rows of other libraries are copied.
 
         If the caller chose no test, it is adaptive unless there are many rows.
         """
-        many_rows = asked.default and asked.adaptive is not None and not self.any_rows
+        many_rows = estimators.default and estimators.adaptive is not None and not self.any_rows
         many_rows = many_rows and max(self.sizes) > limits.ADAPTIVE_LIMIT
-        if asked.adaptive is not None and not many_rows:
-            fields, asked = self._adaptive(asked.adaptive, statistic, how), asked.many
+        if estimators.adaptive is not None and not many_rows:
+            fields, estimators = self._adaptive(estimators.adaptive, statistic, how), estimators.many
         else:
-            fields, asked = self._of_estimator(asked.plain, statistic, how, (ONE_KERNEL,) * many_rows)
+            fields, estimators = self._of_estimator(estimators.plain, statistic, how, (ONE_KERNEL,) * many_rows)
         copies = {name: copy for name, value in vars(self).items() if (copy := copied_elsewhere(value)) is not value}
-        return {**fields, "sizes": self.sizes, "question": replace(self, **copies, asked=asked)}
+        return {**fields, "sizes": self.sizes, "question": replace(self, **copies, asked=estimators)}
 
     def _of_estimator(
-        self, asked: Estimators, statistic: StatisticForm, how: Resampling, notes: tuple[str, ...]
+        self, estimators: Estimators, statistic: StatisticForm, how: Resampling, notes: tuple[str, ...]
     ) -> tuple[dict[str, Any], Estimators]:
         """Return the fields of the result of an estimator, and what was asked with what was found in all rows."""
-        null, chosen = self.estimated(asked, statistic, how)
+        null, chosen = self.estimated(estimators, statistic, how)
         fields = {
             "method": self.methods[0],
             "kernel": alone(side.kernel for side in chosen),
@@ -228,7 +228,7 @@ class Question(ABC):
             "notes": (*(note for side in chosen for note in side.notes), *self.notes, *notes),
             **null.outcome(0),
         }
-        return fields, asked.settled(side.estimator for side in chosen)
+        return fields, estimators.settled(side.estimator for side in chosen)
 
     def _adaptive(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> dict[str, Any]:
         """Run all members under the same permutations, and combine them."""
@@ -240,8 +240,8 @@ class Question(ABC):
         """Return the statistics of the members of an adaptive test; rows on a device are copied from there."""
         tables = tuple(map(as_host, self.tables))
         with serial_blas:
-            found = candidates(adaptive, tables, harmonic_mean(self.typical_sizes), how.rng)
-        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)
+            ensemble = candidates(adaptive, tables, harmonic_mean(self.typical_sizes), how.rng)
+        return ensemble.evaluated(lambda tables, part, resampling: self.over(tables, part, statistic, resampling), how)
 
 
 class Labelled(Question):
@@ -293,15 +293,15 @@ class Labelled(Question):
         pooled = as_host(self.tables[0])
         rows = np.sort(how.rng.choice(len(pooled), PILOT, replace=False))
         with serial_blas:
-            found = candidates(adaptive, (pooled[rows],), harmonic_mean(self.typical_sizes), how.rng)
-            kernels = [kernel for each in found.kernels for kernel in each]
-            columns, layout = Columns.of(found.sources[0], found.views[0], kernels), self._units(how)
+            ensemble = candidates(adaptive, (pooled[rows],), harmonic_mean(self.typical_sizes), how.rng)
+            kernels = [kernel for each in ensemble.kernels for kernel in each]
+            columns, layout = Columns.of(ensemble.sources[0], ensemble.views[0], kernels), self._units(how)
             units = layout.units
             sums = UnitSums(columns, ListedRows.of_layout(layout, (len(pooled),)))
             sums.add(pooled, plan=Plan(threads=how.resources.n_jobs))
             labelings = Labelings.of(summed(columns, sums.all(), units.masses), units, how)
             null = self.labelled(labelings, statistic)
-        return null, found.members, [len(each) for each in found.kernels]
+        return null, ensemble.members, [len(each) for each in ensemble.kernels]
 
     def fitted_to(self, adaptive: Adaptive) -> tuple[str, ...]:
         """Return a note on the rows that features are fitted to."""

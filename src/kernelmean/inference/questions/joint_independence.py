@@ -74,10 +74,10 @@ class JointIndependence(OfMany):
 
     def of_both(self) -> Pairs:
         """Return the question of the two variables."""
-        (X, Y), (own, other) = self.variables, self.names
-        return Pairs(X, Y, (own, other), asked=self.asked)
+        (X, Y), (first, second) = self.variables, self.names
+        return Pairs(X, Y, (first, second), asked=self.asked)
 
     def evaluated(self, adaptive: Adaptive, statistic: StatisticForm, how: Resampling) -> Evaluated:
         """Return the statistics of kernels that are the same for all variables."""
-        found = joint_candidates(adaptive, tuple(map(as_host, self.tables)), how.rng)
-        return found.evaluated(lambda tables, part, own: self.over(tables, part, statistic, own), how)
+        ensemble = joint_candidates(adaptive, tuple(map(as_host, self.tables)), how.rng)
+        return ensemble.evaluated(lambda tables, part, resampling: self.over(tables, part, statistic, resampling), how)

@@ -113,7 +113,7 @@ class ManyPairs:
     def null_of(self, sums: StripeSums | UnitProducts, x: Placed, y: Placed, kernels: Sequence[KernelPair]) -> Null:
         """Return HSIC from sums over all rows."""
         values = sums.values(self.arrangements)
-        sizes = [own.mean_squares([pair[side] for pair in kernels], self.pilot) for side, own in enumerate((x, y))]
+        sizes = [placed.mean_squares([pair[i] for pair in kernels], self.pilot) for i, placed in enumerate((x, y))]
         return Null(values, ties(values, sizes[0] * sizes[1]), NAME, self.permutations.scheme)
 
     def windows(self) -> Iterator[Array]:
@@ -131,9 +131,9 @@ class ManyPairs:
 
     def _strata_and_weights(self) -> Array:
         """Return the stratum and the weight of all rows, shape (n, 2)."""
-        found = np.zeros((self.n, 2))
-        found[self.design.rows] = np.column_stack([self.design.layout.stratum, self.design.layout.weights])
-        return found
+        columns = np.zeros((self.n, 2))
+        columns[self.design.rows] = np.column_stack([self.design.layout.stratum, self.design.layout.weights])
+        return columns
 
     def _windows(self, batches: Iterable[Array]) -> Iterator[Array]:
         return windows_of(batches, self.n)

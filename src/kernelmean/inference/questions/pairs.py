@@ -127,10 +127,10 @@ class Pairs(Question):
             return super().evaluated(adaptive, statistic, how)
         many = self._many(design, statistic, how)
         with serial_blas:
-            found = candidates(adaptive, self._split(many.pilot), self.sizes[0], how.rng)
-        kernels = [kernel for each in found.kernels for kernel in each]
-        null = many.null(*self._placed(found.sources, found.views), kernels)
-        return null, found.members, [len(each) for each in found.kernels]
+            ensemble = candidates(adaptive, self._split(many.pilot), self.sizes[0], how.rng)
+        kernels = [kernel for each in ensemble.kernels for kernel in each]
+        null = many.null(*self._placed(ensemble.sources, ensemble.views), kernels)
+        return null, ensemble.members, [len(each) for each in ensemble.kernels]
 
     def _many(self, design: PairDesign, statistic: StatisticForm, how: Resampling) -> ManyPairs:
         """Return the rows as those of a table in batches: they are one batch."""
@@ -140,17 +140,17 @@ class Pairs(Question):
 
     def _placed(self, sources: Sequence[ViewSource], views: Sequence[Views]) -> tuple[Placed, Placed]:
         """Return the columns of both variables, which stand side by side."""
-        x, y = (Columns.of(*own, ()) for own in zip(sources, views, strict=True))
+        x, y = (Columns.of(source, view, ()) for source, view in zip(sources, views, strict=True))
         return placed_pair((x, y), (self.X.shape[1], self.Y.shape[1]))
 
     def _split(self, rows: Array) -> Tables:
         """Return the columns of both variables."""
         return rows[:, : self.X.shape[1]], rows[:, self.X.shape[1] :]
 
-    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, estimators: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return HSIC of an estimator: with other kernels, or shrunk."""
         tables, design, long = self.tables, self.design, self._long_design()
-        apart = pair_estimator(asked.sides, statistic, plain_only=None if design is None else design.plain_only)
+        apart = pair_estimator(estimators.sides, statistic, plain_only=None if design is None else design.plain_only)
         if apart.plain and long is not None:
             return self._by_features(long, apart.kernels, statistic, how)
         if apart.plain:

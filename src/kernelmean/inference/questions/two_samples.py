@@ -195,11 +195,11 @@ class TwoSamples(Labelled):
             return self.design.null(labelings, statistic)
         return plain_null(labelings, statistic)
 
-    def estimated(self, asked: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
+    def estimated(self, estimators: Estimators, statistic: StatisticForm, how: Resampling) -> tuple[Any, list[Chosen]]:
         """Return MMD² of an estimator: with another kernel, or with weights of its own."""
         design = self.design
-        own = two_sample_estimator(asked.one, plain_only=None if design is None else design.plain_only)
-        if own is None:
-            return self.with_kernels(self.tables, asked.sides, statistic, how)
-        null, chosen = EstimatedMMD(own, statistic, how, self.over).null(*self.samples)
+        estimator = two_sample_estimator(estimators.one, plain_only=None if design is None else design.plain_only)
+        if estimator is None:
+            return self.with_kernels(self.tables, estimators.sides, statistic, how)
+        null, chosen = EstimatedMMD(estimator, statistic, how, self.over).null(*self.samples)
         return null, [chosen]

@@ -56,8 +56,8 @@ def _squared_norms(group: SharedRows, rotations: Rotations) -> Array:
     for some in slices(len(rotations.cosets), max(1, _ENTRIES // (length * max(1, len(left) * len(right))))):
         moved = right[:, rotations.cosets[some]].reshape(-1, rotations.n)
         others = stripe_transforms(moved[:, turning], length)
-        for part, own in zip(parts, transformed, strict=True):
-            entries = turned(stripe_products(own, others), length)
+        for part, spectra in zip(parts, transformed, strict=True):
+            entries = turned(stripe_products(spectra, others), length)
             if rest.start < rest.stop:
                 entries += (left[part, rest] @ moved[:, rest].T)[:, :, None]
             entries = entries.reshape(len(entries), len(right), -1)
@@ -74,7 +74,7 @@ def by_factors(factored: Factored, rotations: Rotations) -> list[int]:
     tile = n**2 * (_HELD_TILE_OF_GIVEN if is_one_tile(factored.problem, rotations) else _TILE_OF_GIVEN)
     kept: list[int] = []
     on_tiles: set[int] = set()
-    for group in sorted(factored.shared, key=lambda own: len(own.left) * len(own.right), reverse=True):
+    for group in sorted(factored.shared, key=lambda shared: len(shared.left) * len(shared.right), reverse=True):
         rights = {pairs[pair][1] for pair in group.pairs} - on_tiles
         if len(group.left) * len(group.right) * rotations.order < tile * len(rights):
             kept += group.pairs

@@ -78,7 +78,7 @@ class UnitProducts:
         return values
 
     def _sums(self, number: int, order: IntArray) -> Array:
-        found = self.products[-1][number][0, 0].copy()
+        total = self.products[-1][number][0, 0].copy()
         for units, products in zip(self.cells, self.products, strict=False):
-            found += products[number][np.arange(len(units)), order[units] - units[0]].sum(axis=0)
-        return found
+            total += products[number][np.arange(len(units)), order[units] - units[0]].sum(axis=0)
+        return total

@@ -247,11 +247,11 @@ class StripeSums:
 
     def _sums_of_products(self, number: int, part: slice, turns: IntArray | None) -> Array:
         """Return the sums of products of some columns of X with all of Y in a pair of blocks, shape (r, q, P)."""
-        found: Any = self.fixed[number][part][:, :, None]
+        total: Any = self.fixed[number][part][:, :, None]
         for wheel, length in enumerate(self.lengths):
             sums = turned(self.products[wheel][number][:, part], length)
-            found = found + (sums if turns is None else sums.take(turns[:, wheel], axis=2))
-        return np.asarray(found)
+            total = total + (sums if turns is None else sums.take(turns[:, wheel], axis=2))
+        return np.asarray(total)
 
 
 def _every(rows: Array, length: int, first: int, step: int) -> Array:

@@ -70,14 +70,14 @@ def _of_one_tile(problem: Problem, rotations: Rotations) -> Sums:
     n, right = problem.n, np.stack(problem.right.grams())
     weights = diagonal_weights(n // 2 + 1, rows=n)
     steps = (np.arange(n)[:, None] + np.arange(len(weights))) % n
-    own, rows = np.empty((n // 2 + 1, problem.left.count, len(weights)), np.complex128), []
+    spectra, rows = np.empty((n // 2 + 1, problem.left.count, len(weights)), np.complex128), []
     for k, gram in enumerate(problem.left.grams()):
-        np.conj(fft.rfft(gram.take(n * np.arange(n)[:, None] + steps) * weights, axis=0), out=own[:, k])
+        np.conj(fft.rfft(gram.take(n * np.arange(n)[:, None] + steps) * weights, axis=0), out=spectra[:, k])
         rows.append(gram.sum(axis=1))
     waves: Spectrum = np.empty((len(problem.pairs), len(rotations.cosets), n // 2 + 1), np.complex128)
     lefts, rights = problem.index
     pairs = [np.flatnonzero(rights == side) for side in range(len(right))]
-    partners = [own[:, lefts[those]] for those in pairs]
+    partners = [spectra[:, lefts[those]] for those in pairs]
     for coset, order in enumerate(rotations.cosets):
         places = n * order[:, None] + order.take(steps)
         for those, theirs, gram in zip(pairs, partners, right, strict=True):  # what is taken stays in the cache
@@ -152,11 +152,11 @@ class _Convolution:
         xp = namespace(left[0])
         for chunk in slices(len(weights), self.chunk):
             weight = like(weights[chunk], left[0])
-            own = [xp.conj(_transformed(gram[:, chunk] * weight)) for gram in left]
+            spectra = [xp.conj(_transformed(gram[:, chunk] * weight)) for gram in left]
             for coset, right in enumerate(rights):
                 other = [_transformed(gram[:, chunk]) for gram in right]
                 for pair, (k, z) in enumerate(self.pairs):
-                    sums[pair][coset] = sums[pair][coset] + _row_products(own[k], other[z])
+                    sums[pair][coset] = sums[pair][coset] + _row_products(spectra[k], other[z])
         return _stacked([_stacked(row) for row in sums])
 
 

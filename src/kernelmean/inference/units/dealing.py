@@ -61,11 +61,11 @@ class Deal:
             return self._cut(shuffled(rows, self.n, self.seed), self.size)
         ascending, own_bins = self._drawn_bins
         before = np.searchsorted(ascending, rows)
-        found = np.append(own_bins, self.bins)[before]
+        units = np.append(own_bins, self.bins)[before]
         others = np.append(ascending, -1)[before] != rows
         places = shuffled(rows[others] - before[others], max(1, self.n - len(ascending)), self.seed)
-        found[others] = self._cut(places, self.size - self.pilot)
-        return found
+        units[others] = self._cut(places, self.size - self.pilot)
+        return units
 
     def _cut(self, places: IntArray, size: int) -> IntArray:
         """Return the units of places in the shuffled order, where bins have ``size`` of them."""
@@ -123,24 +123,24 @@ def cuts(counts: dict[int, int], most: int) -> list[Cut]:
     permutation. Of more than two samples the smallest decides the size; what the others have left over is cut into
     larger bins.
     """
-    found: list[Cut] = []
+    pieces: list[Cut] = []
     start, left = dict.fromkeys(counts, 0), dict(counts)
     while len(left) > 1:
         many = np.array(list(left.values()))
         size = bin_size(many, most)
-        cell = found[-1].cell + 1 if found else 0
+        cell = pieces[-1].cell + 1 if pieces else 0
         filled = dict(zip(left, bin_counts(many, size, most).tolist(), strict=True))
         for label, bins in filled.items():
-            found += [Cut(cell, label, start[label], size, bins)] * (bins > 0)
+            pieces += [Cut(cell, label, start[label], size, bins)] * (bins > 0)
             start[label] += bins * size
         rest = {label: counts[label] - start[label] for label in left}
-        left = {label: own for label, own in rest.items() if own > _MUCH * left[label]}
+        left = {label: n for label, n in rest.items() if n > _MUCH * left[label]}
         if len(rest) <= 2 or not any(filled.values()):
             break
     for label, first in start.items():
         if first < counts[label]:
-            found.append(Cut(found[-1].cell + 1 if found else 0, label, first, counts[label] - first))
-    return found
+            pieces.append(Cut(pieces[-1].cell + 1 if pieces else 0, label, first, counts[label] - first))
+    return pieces
 
 
 @final
@@ -164,15 +164,15 @@ class Deals:
     @classmethod
     def dealt(cls, sizes: Sequence[int], seed: int) -> Self:
         """Deal samples of so many rows."""
-        found = cuts(dict(enumerate(sizes)), MOST_BINS)
-        of_bins = np.array([(cut.size, cut.cell, cut.label) for cut in found])
-        rows, cells, labels = np.repeat(of_bins, [cut.bins for cut in found], axis=0).T
+        pieces = cuts(dict(enumerate(sizes)), MOST_BINS)
+        of_bins = np.array([(cut.size, cut.cell, cut.label) for cut in pieces])
+        rows, cells, labels = np.repeat(of_bins, [cut.bins for cut in pieces], axis=0).T
         bins = np.bincount(labels[cells == 0], minlength=len(sizes)).tolist()
         size, pilot = int(rows[0]), -(-PILOT // sum(bins))
         further = [tuple(rows[(labels == g) & (cells > 0)].tolist()) for g in range(len(sizes))]
         each = (
-            Deal(n, size, own, min(size, pilot), seed, beyond)
-            for n, own, beyond in zip(sizes, bins, further, strict=True)
+            Deal(n, size, n_bins, min(size, pilot), seed, beyond)
+            for n, n_bins, beyond in zip(sizes, bins, further, strict=True)
         )
         return cls(tuple(each), cells, labels, rows)
 
@@ -198,7 +198,7 @@ class Deals:
 
     def around(self, drawn: Sequence[IntArray]) -> Self:
         """Return the same around the rows of every sample that were drawn before, see :meth:`Deal.around`."""
-        return replace(self, each=tuple(deal.around(own) for deal, own in zip(self.each, drawn, strict=True)))
+        return replace(self, each=tuple(deal.around(rows) for deal, rows in zip(self.each, drawn, strict=True)))
 
 
 def bin_size(counts: IntArray, most: int) -> int:

@@ -137,11 +137,11 @@ class FactorForms(Forms):
 
     def _of_all(self, values: Callable[[Array, Array], Array]) -> Array:
         """Return the values of all matrices from rows A (r, n) that some of them share, and their weights (k, r)."""
-        found: dict[int, Array] = {}
+        by_number: dict[int, Array] = {}
         for numbers in by_rows(self.factors):
             factors = [self.factors[number] for number in numbers]
-            found.update(zip(numbers, values(factors[0].rows, factor_weights(factors)), strict=True))
-        return np.stack([found[number] for number in range(len(self.factors))])
+            by_number.update(zip(numbers, values(factors[0].rows, factor_weights(factors)), strict=True))
+        return np.stack([by_number[number] for number in range(len(self.factors))])
 
     def times(self, vectors: Array) -> Array:
         """Return Aᵀ diag(w) A V."""
@@ -168,13 +168,13 @@ class GramForms(Forms):
     def between(self, labels: LabelBatch, sizes: Array) -> Array:
         """Multiply K by the means, then by these again."""
         means = [(labels.labels == g).T / size for g, size in enumerate(sizes)]
-        found = []
+        distances = []
         for gram in self.grams:
             products = [labels.products(gram, g) / size for g, size in enumerate(sizes)]
-            norms = [np.einsum("ib,ib->b", mean, own) for mean, own in zip(means, products, strict=True)]
+            norms = [np.einsum("ib,ib->b", mean, product) for mean, product in zip(means, products, strict=True)]
             pairs = combinations(range(len(means)), 2)
-            found.append([norms[g] + norms[h] - 2 * np.einsum("ib,ib->b", means[g], products[h]) for g, h in pairs])
-        return np.array(found)
+            distances.append([norms[g] + norms[h] - 2 * np.einsum("ib,ib->b", means[g], products[h]) for g, h in pairs])
+        return np.array(distances)
 
     def times(self, vectors: Array) -> Array:
         """Return KV."""

@@ -170,12 +170,12 @@ def _on_host(side: KernelSide, layout: Layout) -> Evaluator:
     left, right, starts = left * layout.weights, right * layout.weights, layout.starts
 
     def add_up(tile: Tile) -> list[Array]:
-        (i, j), found = tile, []
+        (i, j), totals = tile, []
         rows, columns = _edges(starts, i), _edges(starts, j)
         for gram, a, b, shift in zip(tiles(i, j), left[:, i], right[:, j], shifts.tolist(), strict=True):
             sums = _column_sums(gram - shift if shift else gram, b, columns) * a
-            found.append((sums if len(rows) == len(a) else np.add.reduceat(sums, rows, axis=1)).T)
-        return found
+            totals.append((sums if len(rows) == len(a) else np.add.reduceat(sums, rows, axis=1)).T)
+        return totals
 
     return add_up, shifts
 

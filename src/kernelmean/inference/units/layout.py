@@ -236,22 +236,22 @@ class Layout:
         return replace(joined, stratum=np.repeat(joined.cells, joined.sizes), together=held)
 
     def _in_bins(self, seed: int) -> Layout:
-        found: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
+        pieces: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
         ends = np.cumsum(np.bincount(self.cells))
         for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
-            cell, own = int(found[-1][2][-1]) + 1 if found else 0, self.labels[start:stop]
+            cell, labels = int(pieces[-1][2][-1]) + 1 if pieces else 0, self.labels[start:stop]
             least = min(_LEAST, max(FEWEST, MOST_UNITS // int(self.cells[-1] + 1)))
-            most = min(MOST_BINS, max(least, MOST_BINS * len(own) // len(self.cells)))
-            if len(own) <= most:
-                found.append((np.arange(start, stop), np.ones_like(own), np.full_like(own, cell), own))
+            most = min(MOST_BINS, max(least, MOST_BINS * len(labels) // len(self.cells)))
+            if len(labels) <= most:
+                pieces.append((np.arange(start, stop), np.ones_like(labels), np.full_like(labels, cell), labels))
                 continue
-            counts = dict(enumerate(np.bincount(own).tolist()))
-            first = start + np.searchsorted(own, np.arange(len(counts)))
+            counts = dict(enumerate(np.bincount(labels).tolist()))
+            first = start + np.searchsorted(labels, np.arange(len(counts)))
             dealt = {label: first[label] + unshuffled(np.arange(n), n, seed) for label, n in counts.items() if n}
             for cut in cuts({label: n for label, n in counts.items() if n}, most):
-                alike = (np.full(cut.bins, own) for own in (cut.size, cell + cut.cell, cut.label))
-                found.append((dealt[cut.label][cut.places], *alike))
-        return self.joined(*map(np.concatenate, zip(*found, strict=True)))
+                alike = (np.full(cut.bins, value) for value in (cut.size, cell + cut.cell, cut.label))
+                pieces.append((dealt[cut.label][cut.places], *alike))
+        return self.joined(*map(np.concatenate, zip(*pieces, strict=True)))
 
     def joined(
         self, units: IntArray, held: IntArray, cells: IntArray | None = None, labels: IntArray | None = None
