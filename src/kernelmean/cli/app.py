@@ -69,8 +69,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, so that texts name its options; groups of rows are called as the column of --by is."""
-        own = {each.name: each for each in self.params if each.opts[0].startswith("--")}
-        OPTIONS.set({name: option for name, option in own.items() if name != ctx.params.get("by")})
+        options = {each.name: each for each in self.params if each.opts[0].startswith("--")}
+        OPTIONS.set({name: option for name, option in options.items() if name != ctx.params.get("by")})
         return super().invoke(ctx)
 
 
@@ -106,8 +106,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return copy_context().run(guarded, lambda: app(args=words, prog_name="kernelmean", standalone_mode=False))
 
 
-def _print_version(context: typer.Context, wanted: bool) -> None:
-    if not wanted:
+def _print_version(context: typer.Context, value: bool) -> None:
+    if not value:
         return
     if context.params.get("verbose"):  # which is eager, so it is known by now
         from ..report.description import as_text

@@ -72,14 +72,14 @@ def changes(series: Series, test: SearchOptions, table: MixedTable, report: Repo
     output.check(*series.data)
     also = () if series.time is None else (series.time,)
     source = read_in_order(series.data, reading(table, test.seed, TEST_LIMIT, also=also))
-    with progress(report.quiet) as told:
+    with progress(report.quiet) as step:
         result = find_changes(
             source.frame,
             series.time,
             search=Search(test.level, test.n_changes, test.shortest, test.block, test.n_resamples),
             rng=test.seed,
             plan=Plan(threads=test.threads),
-            progress=told,
+            progress=step,
             encoding=table.kinds(source.frame.names, scale=test.scale),
         )
     result = source.told(result, test.seed)

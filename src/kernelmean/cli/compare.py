@@ -229,7 +229,7 @@ def _workers(address: str) -> Iterator[Any]:
         logging.disable(logging.NOTSET)
 
 
-def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, plan: Any) -> dict[str, Any]:
+def _how(test: TwoSampleTest, encoding: Encoding, level: float, progress: Progress, plan: Any) -> dict[str, Any]:
     """Return the test that the options describe, in keywords of ``Testing`` and of :func:`kernelmean.compare`."""
     return {
         "estimator": "adaptive" if test.estimator == AUTO else test.estimator,
@@ -238,7 +238,7 @@ def _how(test: TwoSampleTest, encoding: Encoding, level: float, told: Progress, 
         "n_resamples": test.n_resamples,
         "rng": test.seed,
         "plan": plan or test.plan,
-        "progress": told,
+        "progress": progress,
         "level": level,
         "adjustment": test.adjustment,
     }
@@ -256,10 +256,10 @@ def _of_groups(groups: Sequence[Frame], by: str, design: TableDesign, how: dict[
             f"{worded('--groups', comma_separated(names[:2]))}, or leave --paired out and name the column of the "
             "pairs with --strata"
         )
-    found = compare_frames(groups, by, Testing(**how), design)
-    pair = (found.differing() or found.pairs)[0]
+    result = compare_frames(groups, by, Testing(**how), design)
+    pair = (result.differing() or result.pairs)[0]
     named = worded("--groups", comma_separated((pair.first, pair.second)))
-    return replace(found, notes=(*found.notes, f"to see in which columns two groups differ, add {named}"))
+    return replace(result, notes=(*result.notes, f"to see in which columns two groups differ, add {named}"))
 
 
 def _drawn(output: Output, result: Comparison | GroupComparison, seed: int) -> list[str]:

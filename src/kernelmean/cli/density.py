@@ -71,7 +71,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
     output = report.output
     output.check(fit.data, save=kept.save_path, sample_to=kept.sample_to)
     source = read_numbers(fit.data, reading(table, units.seed, FIT_LIMIT), table.missing)
-    with progress(report.quiet) as told:
+    with progress(report.quiet) as step:
         result = fit_densities(
             source.frame,
             estimator=fit.estimator,
@@ -82,7 +82,7 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
             keep=table.kept(source.frame.names),
             check=fit.check,
             rng=units.seed,
-            progress=told,
+            progress=step,
         )
     result = source.told(result, units.seed)
     written = []
@@ -99,9 +99,9 @@ def density(fit: MixtureFit, kept: Written, units: Scaling, table: NumberTable, 
 
 def _counts(text: str | None) -> list[int]:
     try:
-        found = [int(part) for part in (text or "").split(",") if part.strip()]
+        numbers = [int(part) for part in (text or "").split(",") if part.strip()]
     except ValueError:
-        found = [0]
-    if any(number < 1 for number in found):
+        numbers = [0]
+    if any(number < 1 for number in numbers):
         raise ValueError(f"--components is {text!r}; write whole numbers from 1, such as 2,5,10")
-    return found
+    return numbers

@@ -95,26 +95,26 @@ def dependence(
     output.check(groups.data)
     limit = row_limit(test.estimator, "takes all rows of a file")
     also = (*(groups.x or ()), *(groups.y or ()), *(groups.given or ()))
-    wanted = reading(table, test.seed, *limit, design.of_rows, also)
+    options = reading(table, test.seed, *limit, design.of_rows, also)
     if groups.given:
         _check_given(design, shown, test)
-        conditional = _given(groups, test, table, read_one(groups.data, wanted))
+        conditional = _given(groups, test, table, read_one(groups.data, options))
         output.put(conditional, output.drawn("evidence of every statistic", conditional.plot))
         return 0
-    with progress(report.quiet) as told:
-        streamed = is_streamed(groups, test.estimator, wanted)
+    with progress(report.quiet) as step:
+        streamed = is_streamed(groups, test.estimator, options)
         if shown.intervals and (streamed or design.of_rows):
             other = design.of_rows.options() if design.of_rows else "a table that is read batch by batch"
             raise ValueError(
                 f"--intervals is for independent rows in memory, and does not go with {other}; leave it out"
             )
         if streamed:
-            found = _tested(groups, design, test, table, long_table(groups, wanted), told)
-            result = replace(found, name=short(groups.data), seed=test.seed)
+            result = _tested(groups, design, test, table, long_table(groups, options), step)
+            result = replace(result, name=short(groups.data), seed=test.seed)
         else:
-            source = read_one(groups.data, wanted)
-            result = source.told(_tested(groups, design, test, table, source.frame, told), test.seed)
-        result = _as_shown(result, shown, test.seed, told)
+            source = read_one(groups.data, options)
+            result = source.told(_tested(groups, design, test, table, source.frame, step), test.seed)
+        result = _as_shown(result, shown, test.seed, step)
     output.put(result, output.drawn("map of all pairs", result.plot))
     return STOPPED if any(pair.stopped for pair in result.pairs) else 0
 
@@ -144,16 +144,16 @@ def _given(groups: TwoGroups, test: PairTest, table: MixedTable, source: Input) 
     return replace(result, notes=(*source.notes, *result.notes))
 
 
-def _as_shown(result: Dependence, shown: ListedPairs, seed: int, told: Progress) -> Dependence:
+def _as_shown(result: Dependence, shown: ListedPairs, seed: int, progress: Progress) -> Dependence:
     """Return the result with the wanted pairs, and with intervals if they are asked for or quick."""
     result = replace(result, at_least=shown.at_least)
     quick = not result.design and result.n_rows == len(result.encoded.frames[0]) <= _QUICK
-    wanted = quick if shown.intervals is None else shown.intervals
-    return result.with_intervals(rng=seed, progress=told) if wanted else result
+    intervals = quick if shown.intervals is None else shown.intervals
+    return result.with_intervals(rng=seed, progress=progress) if intervals else result
 
 
 def _tested(
-    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: Frame | Source, told: Progress
+    groups: TwoGroups, design: RowsOfOne, test: PairTest, table: MixedTable, rows: Frame | Source, progress: Progress
 ) -> Dependence:
     """Test the columns of a table as the options say."""
     from ..studies.dependence import dependence as test_dependence
@@ -170,5 +170,5 @@ def _tested(
         keep_finished=True,
         adjustment=test.adjustment,
         plan=test.plan,
-        progress=told,
+        progress=progress,
     )

@@ -24,6 +24,6 @@ def describe(data: OneTable, seed: Seed, table: MixedTable, numbers: RowsOutput)
 
     output = numbers.output
     output.check(data.data)
-    with progress(numbers.quiet) as told:
-        found = described(data, table, reading(table, seed.seed, ESTIMATE_LIMIT), told)
-    output.write(found.describe(), found.to_dict, found.rows)
+    with progress(numbers.quiet) as step:
+        result = described(data, table, reading(table, seed.seed, ESTIMATE_LIMIT), step)
+    output.write(result.describe(), result.to_dict, result.rows)

@@ -51,13 +51,13 @@ def estimate(saved: Saved, fit: Fit, table: NumberTable, report: ReportOutput) -
     if saved.estimator is not None and saved.save_path is None:
         raise ValueError("--estimator names the estimate that --save writes; add --save FILE, or leave --estimator out")
     source = read_numbers(saved.data, reading(table, fit.seed, ESTIMATE_LIMIT), table.missing)
-    with progress(report.quiet) as told:
+    with progress(report.quiet) as step:
         fits = fit_all(
             source.frame,
             bandwidth=fit.theta,
             scale=fit.scale,
             keep=table.kept(source.frame.names),
-            progress=told,
+            progress=step,
         )
     fits = source.told(fits, fit.seed)
     written = []

@@ -22,5 +22,5 @@ def info(
     from ..report.description import as_text
     from . import show
 
-    said = show.saved(load(file), read_columns(file))
-    print(printable(said.sentence or said.title) if quiet else as_text(said))
+    description = show.saved(load(file), read_columns(file))
+    print(printable(description.sentence or description.title) if quiet else as_text(description))

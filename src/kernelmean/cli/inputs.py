@@ -123,12 +123,12 @@ def described(table: OneTable, options: MixedTable, reading: ReadOptions, progre
     """Return what the columns of a table of any length are taken for."""
     if reading.max_rows is None and is_long(named_table(table.data).source, reading.limit, reading.text):
         rows = long_table(table, reading)
-        found = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
+        result = describe_long(rows, options.kinds(rows.names, scale=True), reading.seed, progress)
     else:
         read = read_one(table.data, reading)
-        found = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
-        found = replace(found, notes=tuple(dict.fromkeys((*found.notes, *read.notes))))
-    return replace(found, name=short(found.name))
+        result = describe_columns(read.frame, options.kinds(read.frame.names, scale=True))
+        result = replace(result, notes=tuple(dict.fromkeys((*result.notes, *read.notes))))
+    return replace(result, name=short(result.name))
 
 
 def read_numbers(source: str, reading: ReadOptions, missing: str) -> Input:
@@ -268,15 +268,15 @@ def select_columns(frame: Frame, reading: ReadOptions, also: tuple[str, ...] = (
 
 def _limited(frame: Frame, reading: ReadOptions, stream: int) -> Input:
     """Return at most ``max_rows`` rows, drawn with the seed; without ``max_rows``, raise for more than the limit."""
-    wanted, limit = reading.max_rows, reading.limit
-    if wanted is None and len(frame) > limit:
+    most, limit = reading.max_rows, reading.limit
+    if most is None and len(frame) > limit:
         raise ValueError(
             f"{frame.source} has {count(len(frame), 'row')}; up to {limit:,} are read without being asked, as time "
             f"grows with their number, at worst with its square; add --max-rows {len(frame)} to read all of them, or "
             f"--max-rows {limit} for a random part of them, which the output states{reading.otherwise}"
         )
-    if wanted is None or len(frame) <= wanted:
+    if most is None or len(frame) <= most:
         return Input(frame, frame.source, frame.notes)
-    rows = np.random.default_rng([reading.seed, stream]).choice(len(frame), wanted, replace=False)
-    drawn = f"{frame.source}: a random subsample of {wanted:,} of {count(len(frame), 'row')} (seed {reading.seed})"
+    rows = np.random.default_rng([reading.seed, stream]).choice(len(frame), most, replace=False)
+    drawn = f"{frame.source}: a random subsample of {most:,} of {count(len(frame), 'row')} (seed {reading.seed})"
     return Input(frame.take(np.sort(rows)), frame.source, (*frame.notes, drawn))

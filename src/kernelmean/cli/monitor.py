@@ -40,20 +40,20 @@ def monitor(watched: Watched, seed: Seed, table: BatchTable, report: ReportOutpu
     check_once(watched.reference, *watched.news)
     checkpoint = None if watched.checkpoint is None else str(watched.checkpoint)
     with (
-        progress(report.quiet) as told,
-        nullcontext(told) if checkpoint is None else stoppable(told) as step,
+        progress(report.quiet) as callback,
+        nullcontext(callback) if checkpoint is None else stoppable(callback) as step,
     ):
-        seen = watch(watched, seed, table, step)
-    content = {**seen.state.as_dict(), "verdict": seen.verdict, "reference": watched.reference}
-    content |= {"changed_between": seen.changed, "batches": seen.batches, "seed": seed.seed}
-    content["notes"] = seen.notes
-    content["alarm"] = None if seen.alarm is None else asdict(seen.alarm)
-    said = show.monitoring(seen, watched.reference)
-    drawn = output.drawn("the evidence", lambda: pictures.show(wealth_panel(seen.state, seen.path)))
+        result = watch(watched, seed, table, step)
+    content = {**result.state.as_dict(), "verdict": result.verdict, "reference": watched.reference}
+    content |= {"changed_between": result.changed, "batches": result.batches, "seed": seed.seed}
+    content["notes"] = result.notes
+    content["alarm"] = None if result.alarm is None else asdict(result.alarm)
+    summary = show.monitoring(result, watched.reference)
+    drawn = output.drawn("the evidence", lambda: pictures.show(wealth_panel(result.state, result.path)))
     page = None
     if output.html is not None:
         page = monitor_page(
-            seen.state, said, seen.batches, seen.position, seed.seed, path=seen.path, earlier=seen.earlier
+            result.state, summary, result.batches, result.position, seed.seed, path=result.path, earlier=result.earlier
         )
-    output.write(said, lambda: content, lambda: seen.batches or [seen.numbers], drawn, page)
-    return drift_found(seen.state, seen.place) if watched.fails else 0
+    output.write(summary, lambda: content, lambda: result.batches or [result.numbers], drawn, page)
+    return drift_found(result.state, result.place) if watched.fails else 0

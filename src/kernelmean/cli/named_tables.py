@@ -120,7 +120,7 @@ def _of_folders(words: list[str]) -> tuple[NamedTable, NamedTable]:
     lone = next((file for file in files if file in BUILT_IN or os.path.isdir(file)), None)
     if lone is not None:
         raise ValueError(f"{lone} is a table by itself, and {count(len(files), 'table')} were named; two are needed")
-    folders = [(str(folder), list(own)) for folder, own in groupby(files, lambda file: Path(file).parent)]
+    folders = [(str(folder), list(group)) for folder, group in groupby(files, lambda file: Path(file).parent)]
     if len(folders) != 2:
         distinct = len({folder for folder, _ in folders})
         instead = _INSTEAD if all(file.endswith(".parquet") for file in files) else _OF_FILES

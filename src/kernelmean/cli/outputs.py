@@ -178,17 +178,17 @@ class Output:
 
     def write(
         self,
-        said: Description,
+        description: Description,
         content: Callable[[], dict[str, Any]],
         rows: Callable[[], Sequence[dict[str, Any]]],
         files: Sequence[str] = (),
         page: Document | None = None,
     ) -> None:
         """Print a description (only its sentence if ``quiet``), and write what was asked for."""
-        said = spelled_description(replace(said, notes=tuple(dict.fromkeys(said.notes))))
+        description = spelled_description(replace(description, notes=tuple(dict.fromkeys(description.notes))))
         texts: dict[str, str] = {}
         if self.json is not None:
-            whole = plain({**spelled_content(content()), "notes": [*said.notes, *files], "version": __version__})
+            whole = plain({**spelled_content(content()), "notes": [*description.notes, *files], "version": __version__})
             texts[self.json] = json_.dumps(whole, indent=2, allow_nan=False) + "\n"
         if self.csv is not None:
             texts[self.csv] = as_csv(spelled_content(rows()))
@@ -201,13 +201,13 @@ class Output:
             print(texts[SCREEN], end="")
             return
         if self.quiet:
-            print(printable(said.sentence))
+            print(printable(description.sentence))
             return
         if self.verbose:
-            said = replace(said, details=(*said.details, ("program", program()[1]))).in_detail()
+            description = replace(description, details=(*description.details, ("program", program()[1]))).in_detail()
         written = [*files, *([] if self.html is None else [f"report written to {self.html}"])]
         written += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
-        print("\n".join([as_text(said), *noted(written)]))
+        print("\n".join([as_text(description), *noted(written)]))
 
 
 def write_rows(values: Array, names: Sequence[str], path: Path) -> None:

@@ -49,25 +49,25 @@ def takes_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     The fields of a dataclass come before those of its bases. The command itself gets the dataclasses.
     """
-    own = inspect.signature(command, eval_str=True)
+    signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
-        name: each.annotation for name, each in own.parameters.items() if is_dataclass(each.annotation)
+        name: each.annotation for name, each in signature.parameters.items() if is_dataclass(each.annotation)
     }
     parameters = [
         one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, each in own.parameters.items()
+        for name, each in signature.parameters.items()
         for one in (_spread(groups[name]) if name in groups else [each])
     ]
 
     @wraps(command)
-    def run(**given: Any) -> Any:
+    def run(**options: Any) -> Any:
         values = {
-            name: group(**{each.name: given.pop(each.name) for each in fields(group)}) for name, group in groups.items()
+            name: group(**{one.name: options.pop(one.name) for one in fields(group)}) for name, group in groups.items()
         }
-        return command(**given, **values)
+        return command(**options, **values)
 
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": own.return_annotation}
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": signature.return_annotation}
     return run
 
 

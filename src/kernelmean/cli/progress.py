@@ -77,17 +77,17 @@ def forecast(report: Told, clock: Callable[[], float] = time.monotonic) -> Told:
 @contextmanager
 def stoppable(report: Told) -> Iterator[Told]:
     """Yield a progress function that ends the work between two batches after Ctrl-C or SIGTERM."""
-    wanted = threading.Event()
+    stop = threading.Event()
 
     def checked(label: str, done: int, total: int) -> None:
         report(label, done, total)
-        if wanted.is_set():
+        if stop.is_set():
             raise Stopped(f"stopped at {done:,} of {total:,} ({label})")
 
     if threading.current_thread() is not threading.main_thread():  # only the main thread may handle signals
         yield checked
         return
-    before = {number: signal.signal(number, lambda *_: wanted.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield checked
     finally:

@@ -45,40 +45,40 @@ def saved(value: Any, columns: Sequence[str]) -> Description:
     )
 
 
-def monitoring(seen: Seen, reference: str) -> Description:
+def monitoring(result: Seen, reference: str) -> Description:
     """Return the state of a monitor, the verdict first."""
-    state, alarm = seen.state, seen.alarm
-    facts = [("reference", f"{reference}, {count(seen.known, 'row')}"), ("new", count(state.n_rows, "row"))]
+    state, alarm = result.state, result.alarm
+    facts = [("reference", f"{reference}, {count(result.known, 'row')}"), ("new", count(state.n_rows, "row"))]
     if alarm is not None:
         rows = f"rows {alarm.first:,} to {alarm.last:,}"
         facts.append(("alarm", f"in {brief(alarm.batch)}, {rows}; within a batch rows come in random order"))
     if state.drift:
-        facts.append(("began", _began(seen)))
+        facts.append(("began", _began(result)))
     most = f"{in_words(state.log_wealth)} now, {in_words(state.log_peak)} at most so far"
     facts.append(("evidence", f"{most}; an alarm is raised at {math.exp(threshold(state)):,.4g}"))
-    facts += [*seen.advice, *([("next", _NEXT)] if state.drift else [])]
-    grid = batch_grid(seen.batches, seen.position, _SHOWN, seen.earlier)
-    notes = [*([_NAMED] if seen.advice else []), *seen.notes, *([_EVIDENCE] if seen.batches else [])]
-    return Description("Drift", seen.verdict, facts, (grid,), notes)
+    facts += [*result.advice, *([("next", _NEXT)] if state.drift else [])]
+    grid = batch_grid(result.batches, result.position, _SHOWN, result.earlier)
+    notes = [*([_NAMED] if result.advice else []), *result.notes, *([_EVIDENCE] if result.batches else [])]
+    return Description("Drift", result.verdict, facts, (grid,), notes)
 
 
-def _began(seen: Seen) -> str:
+def _began(result: Seen) -> str:
     """Return in which batch the change began, as far as the rows that the monitor keeps can tell."""
     whole = "to find out, run kernelmean changes on a table of all new rows"
-    if seen.changed is None:
+    if result.changed is None:
         return f"unknown, no single change explains the rows that are kept; {whole}"
-    low, high = seen.changed
-    first, last = map(seen.batch_of, seen.changed)
+    low, high = result.changed
+    first, last = map(result.batch_of, result.changed)
     if low > 1:
         rows = f"between rows {low:,} and {high:,} (95 %)"
         named = f"in {first}" if first == last else f"in {first} to {last}"
         return f"{named}, {rows}" if first and last else rows
-    if last and last == seen.batch_of(1):
+    if last and last == result.batch_of(1):
         return f"in {last}, the first batch (95 %)"
     by = f"in {last} or before" if last else f"by row {high:,}"
-    if seen.first_kept == 1:
+    if result.first_kept == 1:
         return f"{by} (95 %), perhaps with the first new row"
-    return f"{by} (95 %); how early, the rows that are kept, from row {seen.first_kept:,} on, cannot tell; {whole}"
+    return f"{by} (95 %); how early, the rows that are kept, from row {result.first_kept:,} on, cannot tell; {whole}"
 
 
 def _kernel(kernel: Kernel) -> str:

@@ -39,7 +39,7 @@ def spelled(text: str) -> str:
 
     A call whose keywords all are such options becomes these options.
     """
-    return _SPELLED.sub(lambda found: _of_call(found["call"]) if found["call"] else _of_keyword(found), text)
+    return _SPELLED.sub(lambda match: _of_call(match["call"]) if match["call"] else _of_keyword(match), text)
 
 
 def spelled_error(text: str) -> str:
@@ -49,15 +49,15 @@ def spelled_error(text: str) -> str:
     return begin + spelled(text[subject.end() :]) if subject and begin else spelled(text)
 
 
-def spelled_description(said: Description) -> Description:
+def spelled_description(description: Description) -> Description:
     """Return a description with its words spelled; cells of its tables are data, unless they are advice."""
     return replace(
-        said,
-        facts=_facts(said.facts),
-        details=_facts(said.details),
-        notes=_texts(said.notes),
-        grids=_grids(said.grids),
-        detailed=_grids(said.detailed),
+        description,
+        facts=_facts(description.facts),
+        details=_facts(description.details),
+        notes=_texts(description.notes),
+        grids=_grids(description.grids),
+        detailed=_grids(description.detailed),
     )
 
 
@@ -122,14 +122,14 @@ def _keywords(node: Any) -> Iterator[tuple[str, str]]:
             yield str(each.arg), ast.unparse(each.value)
 
 
-def _of_keyword(found: re.Match[str]) -> str:
-    option = OPTIONS.get().get(found["name"])
+def _of_keyword(match: re.Match[str]) -> str:
+    option = OPTIONS.get().get(match["name"])
     if option is None:
-        return found[0]
+        return match[0]
     return (
         _name(option)
-        if found["value"] is None
-        else _option(option, found["value"]) + re.sub("['\"]", "", found["more"])
+        if match["value"] is None
+        else _option(option, match["value"]) + re.sub("['\"]", "", match["more"])
     )
 
 
@@ -146,13 +146,13 @@ def _option(option: Any, text: str) -> str:
     if isinstance(value, bool):
         return _name(option) if value else str((option.secondary_opts or option.opts)[0])
     if isinstance(value, dict):
-        if any(isinstance(own, list) for own in value.values()):
-            return " ".join(worded(_name(option), f"{name}={','.join(own)}") for name, own in value.items())
+        if any(isinstance(part, list) for part in value.values()):
+            return " ".join(worded(_name(option), f"{name}={','.join(part)}") for name, part in value.items())
         return worded(
-            _name(option), comma_separated(own if name == "*" else f"{name}={own}" for name, own in value.items())
+            _name(option), comma_separated(part if name == "*" else f"{name}={part}" for name, part in value.items())
         )
     if isinstance(value, list | tuple):
-        names = [str(own) for own in value]
+        names = list(map(str, value))
         is_of_names = option.metavar == "NAMES"
         return worded_names(_name(option), names) if is_of_names else worded(_name(option), comma_separated(names))
     return worded(_name(option), "space" if value == " " else str(value))

@@ -67,6 +67,6 @@ def _features() -> list[str]:
     """Return the instructions of the processor that numpy uses."""
     import numpy as np
 
-    found = np.show_config(mode="dicts")
-    simd = found.get("SIMD Extensions", {})
+    config = np.show_config(mode="dicts")
+    simd = config.get("SIMD Extensions", {})
     return [*simd.get("baseline", []), *simd.get("found", [])]

@@ -53,10 +53,10 @@ class Batch:
         """A text that differs between batches."""
         return digest(self.frame, self.file or self.name)
 
-    def known_rows(self, seen: Sequence[Mapping[str, Any]], known: Collection[str]) -> int:
+    def known_rows(self, history: Sequence[Mapping[str, Any]], known: Collection[str]) -> int:
         """Return how many of the first rows were monitored before, for example in a file that has grown."""
         names = {self.name, self.file}
-        sizes = {one.get("rows", 0) for one in seen if names & {one["name"], Path(one["name"]).name}}
+        sizes = {one.get("rows", 0) for one in history if names & {one["name"], Path(one["name"]).name}}
         begun = (rows for rows in sorted(sizes, reverse=True) if 0 < rows < len(self.frame))
         return next((rows for rows in begun if replace(self, frame=self.frame.take(slice(0, rows))).digest in known), 0)
 
@@ -142,8 +142,7 @@ def watch(watched: Watched, seed: Seed, table: BatchTable, progress: Progress) -
     notes = [*drift.state.notes, *run.left_out(), *run.notes]
     changed = drift.changed_between()
     advice = tuple(_advice(watched, table, known, first, run, changed)) if drift.state.drift else ()
-    told = (run.alarm, drift.first_kept, advice)
-    return Seen(drift.state, len(known), notes, run.batches, run.path, changed, *told)
+    return Seen(drift.state, len(known), notes, run.batches, run.path, changed, run.alarm, drift.first_kept, advice)
 
 
 @dataclass
@@ -153,7 +152,7 @@ class _Run:
     drift: DriftMonitor
     checkpoint: Path | None
     progress: Progress
-    seen: list[dict[str, Any]]
+    history: list[dict[str, Any]]
     """The batches that were monitored, also in earlier runs."""
     notes: list[str]
     batches: list[dict[str, Any]] = field(default_factory=list)
@@ -165,7 +164,7 @@ class _Run:
     """Those of the batches that were monitored."""
 
     def __post_init__(self) -> None:
-        self.digests, self.names = ({one[key] for one in self.seen} for key in ("digest", "name"))
+        self.digests, self.names = ({one[key] for one in self.history} for key in ("digest", "name"))
 
     def take_all(self, batches: Iterator[Batch]) -> None:
         """Take the batches of a file, and save; when the run is stopped, save what was taken."""
@@ -175,18 +174,18 @@ class _Run:
         except Stopped as stop:
             if self.checkpoint is None:
                 raise
-            if not self.seen:
+            if not self.history:
                 raise Stopped("stopped before the first batch was complete; nothing was written") from stop
             self.save()
-            done = count(len(self.seen), "batch")
+            done = count(len(self.history), "batch")
             raise Stopped(f"stopped after {done}; the same command goes on from {self.checkpoint}") from stop
 
     def _take(self, batch: Batch) -> None:
-        own = batch.digest
-        if own in self.digests:
+        fingerprint = batch.digest
+        if fingerprint in self.digests:
             self.skipped.append(batch.name)
             return
-        known_rows = batch.known_rows(self.seen, self.digests)
+        known_rows = batch.known_rows(self.history, self.digests)
         if known_rows:
             had = f"its first {count(known_rows, 'row')} had been monitored before, only the others count"
             self.notes.append(f"{batch.name}: {had}")
@@ -195,10 +194,10 @@ class _Run:
         before = self.drift.state
         new = batch.frame.take(slice(known_rows, None))
         state = self.drift.update(new, progress=lambda _, done, of: self.progress(f"rows of {batch.name}", done, of))
-        found = {"alarm": [before.n_rows + 1, state.n_rows]} if state.drift and not before.drift else {}
+        alarm = {"alarm": [before.n_rows + 1, state.n_rows]} if state.drift and not before.drift else {}
         known = {"rows": len(batch.frame), "log_wealth": state.log_wealth}
-        self.seen.append({"name": batch.name, "digest": own, **known, **found})
-        self.digests.add(own)
+        self.history.append({"name": batch.name, "digest": fingerprint, **known, **alarm})
+        self.digests.add(fingerprint)
         self.names.add(batch.name)
         rows = {"rows": len(batch.frame) - known_rows, "last_row": state.n_rows}
         self.batches.append({"batch": batch.name, **rows, **_numbers(state)})
@@ -209,7 +208,7 @@ class _Run:
         """Write the checkpoint, if one was asked for."""
         begin = time.monotonic()
         if self.checkpoint is not None:
-            kept = {"batches": self.seen, "monitor": json.loads(self.drift.to_json())}
+            kept = {"batches": self.history, "monitor": json.loads(self.drift.to_json())}
             write_file(self.checkpoint, json.dumps(kept).encode())
         self.next_save = begin + (1.0 + _APART) * (time.monotonic() - begin)
 
@@ -223,12 +222,12 @@ class _Run:
     @property
     def path(self) -> list[dict[str, Any]]:
         """The evidence after every batch, in this run and before."""
-        return [{"batch": one["name"], "log_wealth": one["log_wealth"]} for one in self.seen]
+        return [{"batch": one["name"], "log_wealth": one["log_wealth"]} for one in self.history]
 
     @property
     def alarm(self) -> Alarm | None:
         """The batch in which drift was found, in this run or before."""
-        return next((Alarm(one["name"], *one["alarm"]) for one in self.seen if "alarm" in one), None)
+        return next((Alarm(one["name"], *one["alarm"]) for one in self.history if "alarm" in one), None)
 
 
 def _advice(
@@ -310,14 +309,14 @@ def _numbers(state: DriftState) -> dict[str, Any]:
 
 def _reference(frame: Frame, reading: ReadOptions, by: str | None) -> Frame:
     """Return the chosen columns of the reference; ignore names in --drop that only later tables have."""
-    own = frame.select(drop=[by]) if by in frame.names else frame
+    rest = frame.select(drop=[by]) if by in frame.names else frame
     columns = tuple(name for name in split_names(reading.columns, frame.names) if name != by)
     reading = replace(reading, columns=columns)
-    return select_columns(own, _dropping(reading, own.names, lambda name: name in own.names))
+    return select_columns(rest, _dropping(reading, rest.names, lambda name: name in rest.names))
 
 
-def _dropping(reading: ReadOptions, known: Sequence[str], wanted: Callable[[str], bool]) -> ReadOptions:
-    return replace(reading, drop=tuple(filter(wanted, split_names(reading.drop, known))))
+def _dropping(reading: ReadOptions, known: Sequence[str], condition: Callable[[str], bool]) -> ReadOptions:
+    return replace(reading, drop=tuple(filter(condition, split_names(reading.drop, known))))
 
 
 def _batches(
@@ -372,7 +371,7 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
     try:
         content = parse(read_text(checkpoint))
         check_members(content, ("batches", "monitor"))
-        seen = [_seen(one) for one in content["batches"]]
+        history = [_seen(one) for one in content["batches"]]
         text = json.dumps(content["monitor"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
@@ -384,7 +383,7 @@ def _resumed(watch: DriftMonitor, checkpoint: Path | None) -> list[dict[str, Any
         raise ValueError(
             f"{checkpoint}: {error}; delete the file to start over, or name another one with --checkpoint"
         ) from error
-    return seen
+    return history
 
 
 def _seen(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -136,8 +136,8 @@ def paired(first: Any, second: Any, names: tuple[str, str]) -> Iterator[tuple[So
     check_apart(first, second)
     with ExitStack() as opened:
         sources = [refuse_dropped(read(table)) for table in (first, second)]
-        called = [own.titled(name) if own.titleless else own for own, name in zip(sources, names, strict=True)]
-        one, other = (opened.enter_context(readable(own)) for own in called)
+        called = [table.titled(name) if table.titleless else table for table, name in zip(sources, names, strict=True)]
+        one, other = (opened.enter_context(readable(table)) for table in called)
         yield one, other
 
 
@@ -169,8 +169,8 @@ def _path(table: Any) -> Path | None:
 
 
 def _has_lines(path: Path, many: int) -> bool:
-    found = 0
+    lines = 0
     with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-        while found < many and (block := file.read(1 << 20)):
-            found += block.count(b"\n")
-    return found >= many
+        while lines < many and (block := file.read(1 << 20)):
+            lines += block.count(b"\n")
+    return lines >= many

@@ -63,10 +63,10 @@ class Drawn:
             self._take(other._frame, other._hashes, other.numbers)
 
     def _take(self, frame: Frame, hashes: IntArray, numbers: IntArray) -> None:
-        found = np.concatenate([self._hashes, hashes])
-        order = np.argsort(found, kind="stable")[: self._most]
+        hashes = np.concatenate([self._hashes, hashes])
+        order = np.argsort(hashes, kind="stable")[: self._most]
         frames = [frame] if self._frame is None else [self._frame, frame]
-        self._frame, self._hashes = joined(frames).take(order), found[order]
+        self._frame, self._hashes = joined(frames).take(order), hashes[order]
         self.numbers = np.concatenate([self.numbers, numbers])[order]
 
     @property

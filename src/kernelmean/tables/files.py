@@ -42,18 +42,18 @@ def parquet_files(folder: Path) -> list[Path]:
 def table_files(folder: Path) -> list[Path]:
     """Return the tables in a folder, of any kind, in their natural order."""
     kinds = (*PARQUET, *ARROW, *JSON_LINES, *TEXT)
-    seen = (file for file in folder.iterdir() if not file.name.startswith("."))
-    return sorted((file for file in seen if ending(file) in kinds), key=natural_order)
+    visible = (file for file in folder.iterdir() if not file.name.startswith("."))
+    return sorted((file for file in visible if ending(file) in kinds), key=natural_order)
 
 
 def matching(word: str) -> list[str]:
     """Return the files that match a pattern; a word that is no pattern, or names a file, stands for itself."""
     if not glob.has_magic(word) or os.path.exists(word):
         return [word]
-    found = sorted(glob.glob(word))
-    if not found:
+    files = sorted(glob.glob(word))
+    if not files:
         raise ValueError(f"no file matches {word}")
-    return found
+    return files
 
 
 def check_name(path: Path) -> None:
@@ -140,8 +140,8 @@ def check_header(header: Sequence[str], path: Path | str) -> list[str]:
 
 def unnamed_note(left_out: int, path: Path | str) -> tuple[str, ...]:
     """Return the note on a first column that was left out, if one was."""
-    told = f"{path}: the first column has no name, as a row index, and was left out; name it in the header to use it"
-    return (told,) if left_out else ()
+    note = f"{path}: the first column has no name, as a row index, and was left out; name it in the header to use it"
+    return (note,) if left_out else ()
 
 
 def check_columns(names: Sequence[str], path: Path | str) -> None:

@@ -170,10 +170,10 @@ def _of_arrow(parts: Sequence[ArrowPart], source: str, choice: ColumnChoice) -> 
     """Return files of one format of Arrow, with the same columns, as one source of rows."""
     chosen = [choice.names(part.names, str(part.path)) for part in parts]
     names = chosen[0]
-    for part, own in zip(parts, chosen, strict=True):
-        if set(own) != set(names):
+    for part, others in zip(parts, chosen, strict=True):
+        if set(others) != set(names):
             raise ValueError(
-                f"{part.path} has the columns {listed(own)}, {parts[0].path} has {listed(names)}; choose columns"
+                f"{part.path} has the columns {listed(others)}, {parts[0].path} has {listed(names)}; choose columns"
             )
     n_rows = sum(part.rows for part in parts)
     if not n_rows:

@@ -79,10 +79,10 @@ class Neighbors:
         moved, rows, pairs, steps, drift, uneven = self.sums.T
         with np.errstate(invalid="ignore", divide="ignore"):
             correlation, deviations = moved / pairs, moved / np.sqrt(rows)
-        found = (deviations > _CLEAR) & (correlation > _LARGE) & (np.abs(drift) < _SORTED * steps)
-        if not found.any() or ((np.abs(uneven) >= _SORTED * steps) & (2 * steps > pairs)).any():
+        clear = (deviations > _CLEAR) & (correlation > _LARGE) & (np.abs(drift) < _SORTED * steps)
+        if not clear.any() or ((np.abs(uneven) >= _SORTED * steps) & (2 * steps > pairs)).any():
             return None
-        most = int(np.argmax(np.where(found, correlation, -np.inf)))
+        most = int(np.argmax(np.where(clear, correlation, -np.inf)))
         return Alike(self.names[most], float(correlation[most]))
 
 
@@ -95,15 +95,15 @@ def _sums(cells: Cells) -> Array:
         return np.zeros(6)
     stretches = max(len(values) // _STRETCH, 1)
     length = len(values) // stretches
-    own = values[: stretches * length].reshape(stretches, length)
-    own = own[np.ptp(own, axis=1) > 0]
-    above = own[:, :, None] > own[:, None, :]
+    values = values[: stretches * length].reshape(stretches, length)
+    values = values[np.ptp(values, axis=1) > 0]
+    above = values[:, :, None] > values[:, None, :]
     ranks = above.sum(axis=2, dtype=np.float64) - above.sum(axis=1)
     moved = 1.0 + length * (ranks[:, 1:] * ranks[:, :-1]).sum(axis=1) / np.square(ranks).sum(axis=1)
-    steps = np.sign(np.diff(own, axis=1))
+    steps = np.sign(np.diff(values, axis=1))
     drift = steps.sum()
     uneven = 0.0 if _counts(cells) else drift
-    return np.array([moved.sum(), own.size, own.size - len(own), np.abs(steps).sum(), drift, uneven])
+    return np.array([moved.sum(), values.size, values.size - len(values), np.abs(steps).sum(), drift, uneven])
 
 
 def _counts(cells: Cells) -> bool:

@@ -194,11 +194,11 @@ def _streamed(
     """Return a source of batches from elsewhere."""
 
     def whole() -> Frame:
-        found, start = [], 0
+        parts, start = [], 0
         for frame in frames():
-            found.append(numbered(frame, start))
+            parts.append(numbered(frame, start))
             start += len(frame)
-        return joined(found)
+        return joined(parts)
 
     return Source(source, names, None, frames, arrays, whole, missing=choice.missing)
 

@@ -133,25 +133,25 @@ def split_groups(frame: Frame, by: str, groups: Iterable[Any] | None = None) -> 
     is_boolean = by in frame.declared and frame.declared[by].kind == "boolean"
     is_time = frame[by].dtype.kind == "M"
     labels = list(as_labels(frame, by)) if is_boolean or is_time else [label(cell) for cell in frame[by]]
-    asked = None if groups is None else [_named(name, {*labels} if is_time else None) for name in groups]
-    if asked is not None and ABSENT in asked:
+    named = None if groups is None else [_named(name, {*labels} if is_time else None) for name in groups]
+    if named is not None and ABSENT in named:
         labels = [ABSENT if name is None else name for name in labels]
     sizes = _in_order(Counter(name for name in labels if name is not None), frame.declared.get(by))
-    if asked is not None and is_boolean:
-        asked = [_TRUTH.get(name.lower(), name) for name in asked]
-    chosen = _chosen(sizes, f"{frame.source}: column {by!r}", asked)
+    if named is not None and is_boolean:
+        named = [_TRUTH.get(name.lower(), name) for name in named]
+    chosen = _chosen(sizes, f"{frame.source}: column {by!r}", named)
     rest = frame.select(drop=[by])
     if not rest.names:
         raise ValueError(f"{frame.source} has no column beside {by!r}, which splits it; there is nothing to compare")
     blank = labels.count(None)
     if blank:
-        told = f"{frame.source}: {count(blank, 'row')} without {by!r} left out; as a group they are called {ABSENT!r}"
-        rest = replace(rest, notes=(*rest.notes, told))
-    alone = [name for name in sizes if name not in chosen] if asked is None else []
+        note = f"{frame.source}: {count(blank, 'row')} without {by!r} left out; as a group they are called {ABSENT!r}"
+        rest = replace(rest, notes=(*rest.notes, note))
+    alone = [name for name in sizes if name not in chosen] if named is None else []
     if alone:
         rest = replace(rest, notes=(*rest.notes, f"{frame.source}: groups of one row left out: {listed(alone)}"))
     rows = {name: np.array([each == name for each in labels], dtype=bool) for name in chosen}
-    return tuple(replace(rest.take(own), source=f"{by}={name}") for name, own in rows.items())
+    return tuple(replace(rest.take(mask), source=f"{by}={name}") for name, mask in rows.items())
 
 
 def _in_order(sizes: Counter[str], declared: Declared | None) -> dict[str, int]:

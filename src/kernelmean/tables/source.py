@@ -85,9 +85,9 @@ class Source:
 
     def whole(self) -> Frame:
         """Return all rows as one frame, in memory."""
-        found = self._whole() if self._kept is None else self._whole().take(self._kept)
-        found = replace(found, notes=(*found.notes, *self.notes))
-        return found if self.missing == "error" else found.take(found.complete())
+        frame = self._whole() if self._kept is None else self._whole().take(self._kept)
+        frame = replace(frame, notes=(*frame.notes, *self.notes))
+        return frame if self.missing == "error" else frame.take(frame.complete())
 
     def reordered(self, names: Sequence[str]) -> Source:
         """Return the same rows with their columns in another order."""
@@ -203,8 +203,8 @@ def side_by_side(rows: tuple[Iterator[Array], Iterator[Array]], sources: tuple[A
 
 def unequal(first: Any, second: Any) -> ValueError:
     """Return the error for sources whose rows belong together but differ in number."""
-    rows = (f" ({own.n_rows:,})" if own.n_rows else "" for own in (first, second))
-    one, other = (own.source + many for own, many in zip((first, second), rows, strict=True))
+    rows = (f" ({table.n_rows:,})" if table.n_rows else "" for table in (first, second))
+    one, other = (table.source + many for table, many in zip((first, second), rows, strict=True))
     return ValueError(
         f"{one} and {other} have different numbers of rows; row i of X and row i of Y must be one observation"
     )
@@ -241,7 +241,7 @@ def joined(frames: Sequence[Frame]) -> Frame:
     """
     first = frames[0]
     cells = {name: np.concatenate(_alike(frames, name)) for name in first.names}
-    declared = {name: said for frame in reversed(frames) for name, said in frame.declared.items()}
+    declared = {name: declaration for frame in reversed(frames) for name, declaration in frame.declared.items()}
     return replace(first, cells=cells, rows=np.concatenate([f.row_numbers() for f in frames]), declared=declared)
 
 

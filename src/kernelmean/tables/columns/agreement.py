@@ -30,7 +30,7 @@ class Named:
         """Check what the user passed."""
         if not isinstance(ordinal or {}, Mapping):
             raise TypeError(f"ordinal is {ordinal!r}; write a dict such as {{'size': ['low', 'mid', 'high']}}")
-        levels = {column_name(name): _check_levels(name, given) for name, given in (ordinal or {}).items()}
+        levels = {column_name(name): _check_levels(name, order) for name, order in (ordinal or {}).items()}
         names = tuple(map(column_name, (categorical,) if isinstance(categorical, str) else categorical))
         both = [name for name in names if name in levels]
         if both:
@@ -44,11 +44,11 @@ class Named:
         return CategoryKind() if name in self.categorical else None
 
 
-def _check_levels(name: str, given: Iterable[Any]) -> tuple[str, ...]:
-    levels = () if isinstance(given, str) else tuple(str(label(level)) for level in given)
+def _check_levels(name: str, order: Iterable[Any]) -> tuple[str, ...]:
+    levels = () if isinstance(order, str) else tuple(str(label(level)) for level in order)
     if len(levels) < 2 or len(set(levels)) < len(levels):
         raise ValueError(
-            f"the levels of column {name!r} are {given!r}; at least two different ones are needed, lowest first, such "
+            f"the levels of column {name!r} are {order!r}; at least two different ones are needed, lowest first, such "
             "as ordinal={'size': ['low', 'mid', 'high']}"
         )
     return levels
@@ -80,7 +80,7 @@ def odd_number(frame: Frame, name: str) -> int | None:
 
 def _check_alike(frames: Sequence[Frame], name: str) -> None:
     """Raise where truth values meet numbers, or times anything else: True is not called 1, nor a time as its text."""
-    known = [(frame, own) for frame in frames if (own := _named_by(frame, name)) is not None]
+    known = [(frame, kind) for frame in frames if (kind := _named_by(frame, name)) is not None]
     for (first, one), (second, two) in combinations(known, 2):
         if one != two and ("times" in (one, two) or "texts" not in (one, two)):
             raise ValueError(
@@ -101,14 +101,14 @@ def _named_by(frame: Frame, name: str) -> str | None:
 
 def agreed_kind(frames: Sequence[Frame], name: str) -> ColumnKind:
     """Return the type of one column, on which all tables must agree; without any cell it is numeric."""
-    found = [(frame, own) for frame in frames if (own := _own_kind(frame, name)) is not None]
-    if not found:
+    known = [(frame, kind) for frame in frames if (kind := _own_kind(frame, name)) is not None]
+    if not known:
         return NumberKind()
-    first, expected = found[0]
-    for frame, own in found[1:]:
-        if own != expected:
+    first, expected = known[0]
+    for frame, kind in known[1:]:
+        if kind != expected:
             raise ValueError(
-                f"column {name!r} is {expected} in {first.source} ({_example(first, name)}) and {own} in "
+                f"column {name!r} is {expected} in {first.source} ({_example(first, name)}) and {kind} in "
                 f"{frame.source} ({_example(frame, name)}); write both in the same way, {mend(name)}"
             )
     return expected
@@ -117,10 +117,10 @@ def agreed_kind(frames: Sequence[Frame], name: str) -> ColumnKind:
 def check_types(frame: Frame, types: Mapping[str, ColumnKind], named: Named) -> None:
     """Raise when a column of a table has another type than in the tables of the fit."""
     for name, expected in types.items():
-        own = None if named.find(name) else _own_kind(frame, name)
-        if own not in (None, expected):
+        kind = None if named.find(name) else _own_kind(frame, name)
+        if kind not in (None, expected):
             raise ValueError(
-                f"column {name!r} is {expected} in the table that was fitted, and {own} in {frame.source} "
+                f"column {name!r} is {expected} in the table that was fitted, and {kind} in {frame.source} "
                 f"({_example(frame, name)}); write both in the same way"
             )
 
@@ -139,16 +139,16 @@ def recognised(frame: Frame, name: str) -> ColumnKind | None:
     cells, declared = frame[name], frame.declared.get(name)
     if is_blank(cells):
         return None
-    found = [own for kind in KINDS.values() if (own := kind.recognised(cells, declared)) is not None]
-    if len(found) > 1:
-        kinds = " and ".join(map(str, found))
-        raise ValueError(f"{frame.source}: column {name!r} is {kinds}; let one of these kinds recognise such cells")
-    return found[0] if found else CategoryKind()
+    kinds = [kind for each in KINDS.values() if (kind := each.recognised(cells, declared)) is not None]
+    if len(kinds) > 1:
+        names = " and ".join(map(str, kinds))
+        raise ValueError(f"{frame.source}: column {name!r} is {names}; let one of these kinds recognise such cells")
+    return kinds[0] if kinds else CategoryKind()
 
 
 def _own_kind(frame: Frame, name: str) -> ColumnKind | None:
     """Return the same after a look at all cells."""
-    found = recognised(frame, name)
-    if found is not None:
-        found.check(frame, name)
-    return found
+    kind = recognised(frame, name)
+    if kind is not None:
+        kind.check(frame, name)
+    return kind

@@ -42,12 +42,12 @@ def repeated_rows(
     repeated = int((units[first][number.ravel()] != units).sum())
     if repeated < least or repeated < _BEYOND_CHANCE * _equal_by_chance(rows, blocks):
         return ()
-    found = f"{repeated:,} of {count(len(rows), 'row')} repeat"
+    repeats = f"{repeated:,} of {count(len(rows), 'row')} repeat"
     if clusters is not None:
         mend = "keep one of each, or make one cluster of those that share rows"
-        return (f"{found} a row of another cluster; clusters should be independent: {mend}",)
+        return (f"{repeats} a row of another cluster; clusters should be independent: {mend}",)
     mend = "keep one of each, or name the column that says which rows belong together with clusters='COLUMN'"
-    return (f"{found} another row; rows should be independent: {mend}",)
+    return (f"{repeats} another row; rows should be independent: {mend}",)
 
 
 def repeated_cells(frame: Frame) -> tuple[str, ...]:

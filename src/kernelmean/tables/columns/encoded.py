@@ -98,7 +98,7 @@ class Encoded(Frozen):
 
     def where(self, masks: Sequence[BoolArray]) -> Encoded:
         """Return the same coordinates of some rows of every table."""
-        parts = [None if own is None else tuple(map(getitem, own, masks)) for own in (self.tables, self.variances)]
+        parts = [None if each is None else tuple(map(getitem, each, masks)) for each in (self.tables, self.variances)]
         frames = tuple(frame.take(mask) for frame, mask in zip(self.frames, masks, strict=True))
         return replace(self, tables=parts[0] or (), variances=parts[1], frames=frames)
 
@@ -198,7 +198,7 @@ def coordinates_of(codings: Sequence[Coding], frame: Frame) -> Array:
 def named(codings: Iterable[Coding], samples: Sequence[Array]) -> list[Any]:
     """Return coordinates with their names, or as they are where two of them are called the same."""
     labels = tuple(label for coding in codings for label in coding.names)
-    return [Table(sealed(own), labels) for own in samples] if len({*labels}) == len(labels) else [*samples]
+    return [Table(sealed(sample), labels) for sample in samples] if len({*labels}) == len(labels) else [*samples]
 
 
 def variances_of(codings: Sequence[Coding], frame: Frame) -> Array:
@@ -233,8 +233,8 @@ def _variances(codings: Sequence[Coding], frames: Sequence[Frame]) -> tuple[Arra
     """Return the variances of the coordinates of every table, None where no cell is noisy."""
     if not any(coding.variance_of_missing for coding in codings):
         return None
-    found = tuple(sealed(variances_of(codings, frame)) for frame in frames)
-    return found if any(own.any() for own in found) else None
+    variances = tuple(sealed(variances_of(codings, frame)) for frame in frames)
+    return variances if any(noise.any() for noise in variances) else None
 
 
 def _shape(block: Array) -> float:

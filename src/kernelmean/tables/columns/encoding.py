@@ -93,10 +93,10 @@ class Encoding:
         kept = (self.keep,) if isinstance(self.keep, str) else self.keep
         object.__setattr__(self, "keep", tuple(map(column_name, kept)))
         for name in ("missing", "ordinal", "categorical"):  # a caller could change them, or read them once only
-            said = getattr(self, name)
-            if isinstance(said, Mapping):
-                said = {column_name(column): said[column] for column in said}
-            object.__setattr__(self, name, tuple(said) if isinstance(said, Iterator) else deepcopy(said))
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                value = {column_name(column): value[column] for column in value}
+            object.__setattr__(self, name, tuple(value) if isinstance(value, Iterator) else deepcopy(value))
 
     @classmethod
     def of(cls, encoding: Encoding | None, options: EncodingOptions) -> Encoding:
@@ -146,10 +146,10 @@ class Encoding:
 
     def inspect(self, frames: Sequence[Frame]) -> tuple[str, ...]:
         """Return notes on columns of whole tables, or raise when one is unusable as it is."""
-        found = self.inspection(frames[0], len(frames))
+        inspection = self.inspection(frames[0], len(frames))
         for table, frame in enumerate(frames):
-            found.add(frame, table)
-        return found.check()
+            inspection.add(frame, table)
+        return inspection.check()
 
     def restricted(self, frame: Frame, names: Sequence[str]) -> Encoding:
         """Return the encoding restricted to some columns of a frame, after checking that all columns it names exist."""
@@ -157,18 +157,18 @@ class Encoding:
         frame.select([*self.named.ordinal, *self.named.categorical, *self.keep])
         missing = self.missing if isinstance(self.missing, str) else _of(self.missing, (*names, EVERY))
         ordinal, named = _of(self.named.ordinal, names), self.named.categorical
-        categorical, kept = (tuple(name for name in own if name in names) for own in (named, self.keep))
+        categorical, kept = (tuple(name for name in columns if name in names) for columns in (named, self.keep))
         return replace(self, missing=missing, ordinal=ordinal, categorical=categorical, keep=kept)
 
 
-def _of(said: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    return {name: value for name, value in said.items() if name in names}
+def _of(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
 
 
 def spells_out(function: _F) -> _F:
     """Let a function name the options that it takes as ``**columns``, in its signature and in errors."""
-    own, usual = inspect.signature(function), Encoding()
-    others = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    signature, usual = inspect.signature(function), Encoding()
+    others = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, annotation=kind.__forward_arg__, default=getattr(usual, name)
@@ -178,17 +178,17 @@ def spells_out(function: _F) -> _F:
     known = [each.name for each in (*others, *options) if each.kind is inspect.Parameter.KEYWORD_ONLY]
 
     @wraps(function)
-    def checked(*tables: Any, **given: Any) -> Any:
+    def checked(*tables: Any, **keywords: Any) -> Any:
         most = sum(each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for each in others)
         if len(tables) > most and function.__name__ in _MORE:
             raise TypeError(
                 f"{function.__name__} takes {most} tables, {len(tables)} were passed; {_MORE[function.__name__]}"
             )
-        unknown = [name for name in given if name not in own.parameters and name not in known]
+        unknown = [name for name in keywords if name not in signature.parameters and name not in known]
         if unknown:
             meant = _MEANT.get(unknown[0], "") or did_you_mean(unknown[0], known)
             raise TypeError(f"there is no option {unknown[0]!r}{meant}; it may be {listed(known, len(known))}")
-        return function(*tables, **given)
+        return function(*tables, **keywords)
 
-    checked.__signature__ = own.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
+    checked.__signature__ = signature.replace(parameters=[*others, *options])  # type: ignore[attr-defined]
     return cast("_F", checked)

@@ -130,15 +130,15 @@ def judge(name: str, tables: Sequence[IntegersSeen], *, named: bool = True) -> t
 def _views(tables: Sequence[IntegersSeen]) -> list[tuple[bool, float]]:
     """Return for each table, all side by side, and all as one: whether it is dense, and the chance of no repeat."""
     views = [(table.rows, table.width) for table in tables]
-    found = [(rows >= _DENSE * width, _log_chance(rows, width)) for rows, width in views]
+    chances = [(rows >= _DENSE * width, _log_chance(rows, width)) for rows, width in views]
     together = sum(rows for rows, _ in views) >= _DENSE * sum(width for _, width in views)
-    found.append((together, sum(chance for _, chance in found)))
+    chances.append((together, sum(chance for _, chance in chances)))
     pooled = np.concatenate([table.kept() for table in tables])
     if len(tables) > 1 and len(np.unique(pooled)) == len(pooled):
         rows = sum(table.rows for table in tables)
         width = max(table.high for table in tables) - min(table.low for table in tables) + 1.0
-        found.append((rows >= _DENSE * width, _log_chance(rows, width)))
-    return found
+        chances.append((rows >= _DENSE * width, _log_chance(rows, width)))
+    return chances
 
 
 def _log_chance(rows: int, width: float) -> float:
@@ -240,8 +240,8 @@ class Inspection:
                 self._declared[name] = name in frame.declared
                 self._texts.setdefault(name, TextCells(name, self._most + 1)).add(frame, table)
             elif inspected == "numbers" and name in self._numbers:
-                seen = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
-                seen[table].add(frame[name])
+                integers = self._integers.setdefault(name, [IntegersSeen() for _ in range(self._tables)])
+                integers[table].add(frame[name])
                 self._days.setdefault(name, DaysSeen()).add(frame[name])
 
     def merge(self, other: Inspection) -> None:
@@ -251,9 +251,9 @@ class Inspection:
         for name, texts in other._texts.items():
             self._texts.setdefault(name, TextCells(name, texts.most)).merge(texts)
         for name, tables in other._integers.items():
-            own = self._integers.setdefault(name, [IntegersSeen() for _ in tables])
-            for seen, more in zip(own, tables, strict=True):
-                seen.merge(more)
+            integers = self._integers.setdefault(name, [IntegersSeen() for _ in tables])
+            for table, more in zip(integers, tables, strict=True):
+                table.merge(more)
         for name, days in other._days.items():
             self._days.setdefault(name, DaysSeen()).merge(days)
 
@@ -283,9 +283,9 @@ class Inspection:
     def check_text(self) -> None:
         """Raise when text read so far holds numbers or dates, as :meth:`check` does."""
         texts = [each for each in self._texts.values() if not self._declared[each.name]]
-        found = [finding for each in texts if (finding := each.unread())]
-        if found:
-            raise refusal(found)
+        findings = [finding for each in texts if (finding := each.unread())]
+        if findings:
+            raise refusal(findings)
 
     def _judge(self, name: str) -> tuple[Finding | None, str | None]:
         texts = self._texts.get(name)
@@ -305,7 +305,7 @@ class Inspection:
         """Return a finding, with other advice where one table alone has a decimal mark: an option would read both."""
         if finding is None or "decimal" not in finding.reading:
             return finding
-        if not any(seen.rows or not seen.distinct for seen in self._integers.get(finding.column, ())):
+        if not any(table.rows or not table.distinct for table in self._integers.get(finding.column, ())):
             return finding
         one = f"the other table has another decimal mark; write {finding.where} with that one first"
         return replace(finding, advice=f"{one} (pandas: read_csv(..., decimal=...), then to_csv)")

@@ -30,10 +30,10 @@ def label_counts(frame: Frame, name: str) -> Counter[str | None]:
     """Return how often each text of :func:`as_labels` occurs."""
     if frame[name].dtype != object:
         return Counter(as_labels(frame, name).tolist())
-    found: Counter[str | None] = Counter()
+    counts: Counter[str | None] = Counter()
     for cell, n in cell_counts(frame, name).items():
-        found[label(cell)] += n
-    return found
+        counts[label(cell)] += n
+    return counts
 
 
 def cell_counts(frame: Frame, name: str) -> Counter[Any]:

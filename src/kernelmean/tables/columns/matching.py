@@ -40,8 +40,8 @@ def _other_columns(A: Frame, B: Frame) -> ValueError:
     spelled = {_letters(name): name for name in A.names if name not in B.names}
     same = [(spelled[key], name) for name in B.names if name not in A.names and (key := _letters(name)) in spelled]
     if same:
-        asked = " and ".join(f"is {theirs!r} the same as {ours!r}" for ours, theirs in same)
-        differ.append(f"{asked}?")
+        question = " and ".join(f"is {theirs!r} the same as {ours!r}" for ours, theirs in same)
+        differ.append(f"{question}?")
     mend = "rename them to match"
     if common:
         mend = f"compare the common ones with kernelmean.read(..., columns={common!r})"

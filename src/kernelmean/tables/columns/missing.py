@@ -62,16 +62,16 @@ class MissingCells:
 
     def shares(self, name: str, sizes: Sequence[int]) -> tuple[float, ...]:
         """Return the share of a column's missing cells in every table, if they were not left out; else nothing."""
-        own = next((each for each in self.columns if each.name == name and each.rule != "drop"), None)
-        rows = zip(() if own is None else own.cells, sizes, self.rows, strict=own is not None)
+        column = next((each for each in self.columns if each.name == name and each.rule != "drop"), None)
+        rows = zip(() if column is None else column.cells, sizes, self.rows, strict=column is not None)
         return tuple(cells / (size + left_out) for cells, size, left_out in rows)
 
     def _kept(self, rule: str, sources: Sequence[str], rows: Sequence[int]) -> Iterator[str]:
         """Yield how many missing cells of which columns follow a rule, in the order of the tables."""
-        found = [f"{_joined(_shares(own.cells, rows))} of {own.name}" for own in self.columns if own.rule == rule]
-        if found:
+        parts = [f"{_joined(_shares(each.cells, rows))} of {each.name}" for each in self.columns if each.rule == rule]
+        if parts:
             where = "" if len(sources) == 1 else f" in {_joined(sources)}"
-            yield f"missing cells{where}: {'; '.join(found)} ({_WORDS[rule]})"
+            yield f"missing cells{where}: {'; '.join(parts)} ({_WORDS[rule]})"
 
     @property
     def left_out(self) -> str:
@@ -93,8 +93,8 @@ class MissingCells:
 def _shares(cells: Sequence[int], rows: Sequence[int]) -> list[str]:
     """Return numbers of cells, with their shares of rows, if there are any."""
     if not rows:
-        return [f"{own:,}" for own in cells]
-    return [f"{own:,} ({percent(own / n)})" if own else "0" for own, n in zip(cells, rows, strict=True)]
+        return [f"{number:,}" for number in cells]
+    return [f"{number:,} ({percent(number / n)})" if number else "0" for number, n in zip(cells, rows, strict=True)]
 
 
 def _joined(texts: Sequence[str]) -> str:
@@ -128,21 +128,21 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
     """
     if not isinstance(missing, str | Mapping):
         raise TypeError(f"missing is {missing!r}; write one of {_NAMED}, or a dict from column to one of them")
-    given = {EVERY: missing} if isinstance(missing, str) else {column_name(name): missing[name] for name in missing}
-    for name, rule in given.items():
+    rules = {EVERY: missing} if isinstance(missing, str) else {column_name(name): missing[name] for name in missing}
+    for name, rule in rules.items():
         if rule not in RULES:
             raise ValueError(f"missing is {rule!r}; write {_NAMED}")
         if name not in names and name != EVERY:
             raise ValueError(f"missing names a column {name!r} that is not there{did_you_mean(name, names)}")
-    return {name: given.get(name, given.get(EVERY, "error")) for name in names}
+    return {name: rules.get(name, rules.get(EVERY, "error")) for name in names}
 
 
-def _check_complete(frames: Sequence[Frame], found: Sequence[Mapping[str, Any]], missing: Missing, drops: bool) -> None:
+def _check_complete(frames: Sequence[Frame], blank: Sequence[Mapping[str, Any]], missing: Missing, drops: bool) -> None:
     """Raise when cells are missing; say where the first is and how many all tables have in every column."""
-    frame, masks = next(((frame, masks) for frame, masks in zip(frames, found, strict=True) if masks), (None, {}))
+    frame, masks = next(((frame, masks) for frame, masks in zip(frames, blank, strict=True) if masks), (None, {}))
     if frame is None:
         return
-    counts = sum((Counter({name: int(mask.sum()) for name, mask in own.items()}) for own in found), Counter[str]())
+    counts = sum((Counter({name: int(mask.sum()) for name, mask in each.items()}) for each in blank), Counter[str]())
     name, mask = next(iter(masks.items()))
     empty = [other for other, absent in masks.items() if absent.all()]
     if empty and len(frame) > 1:
@@ -194,12 +194,12 @@ def all_sifted(
 ) -> list[tuple[Frame, dict[str, int]]]:
     """Return the same of several tables; an error counts the missing cells of all of them."""
     rules, kept = rules_for(missing, frames[0].names), []
-    found = [{name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()} for frame in frames]
-    if not any(found):
+    blank = [{name: mask for name in frame.names if (mask := missing_cells(frame[name])).any()} for frame in frames]
+    if not any(blank):
         return [(frame, {}) for frame in frames]
-    refused = [{name: mask for name, mask in masks.items() if rules[name] == "error"} for masks in found]
+    refused = [{name: mask for name, mask in masks.items() if rules[name] == "error"} for masks in blank]
     _check_complete(frames, refused, missing, drops)
-    for frame, masks in zip(frames, found, strict=True):
+    for frame, masks in zip(frames, blank, strict=True):
         _check_noise([name for name in masks if rules[name] == "noise"], types)
         dropped = [mask for name, mask in masks.items() if rules[name] == "drop"]
         used = frame.take(~np.logical_or.reduce(dropped)) if dropped else frame

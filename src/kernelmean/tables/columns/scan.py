@@ -58,8 +58,8 @@ class ColumnSeen:
     def coding(self, rows: float, encoding: Encoding, rule: str, *, whole: bool = True) -> Coding:
         """Return how the column becomes coordinates."""
         absent = float(self.absent.sum())
-        wanted = Wanted(rule, absent, rows, encoding.scale, encoding.max_categories, whole)
-        return self._known().coding(self.name, wanted)
+        context = Wanted(rule, absent, rows, encoding.scale, encoding.max_categories, whole)
+        return self._known().coding(self.name, context)
 
     def summary(self, coding: Coding) -> ColumnSummary:
         """Return what the column is like in every table."""
@@ -124,8 +124,8 @@ class TableScan:
 
     def _counted(self, frames: Mapping[int, Frame]) -> tuple[Frame, ...]:
         """Count rows of some tables, by their number, and return those that are used."""
-        found = all_sifted([*frames.values()], self.types, self.encoding.missing, drops=self.encoding.drops)
-        for (table, frame), (used, counts) in zip(frames.items(), found, strict=True):
+        sifted = all_sifted([*frames.values()], self.types, self.encoding.missing, drops=self.encoding.drops)
+        for (table, frame), (used, counts) in zip(frames.items(), sifted, strict=True):
             for name, cells in counts.items():
                 self._blank[name][table] += cells
             for column in self.columns if len(used) else ():
@@ -133,7 +133,7 @@ class TableScan:
                 column.check(self.encoding)
             self.rows[table] += len(used)
             self.left_out[table] += len(frame) - len(used)
-        return tuple(used for used, _ in found)
+        return tuple(used for used, _ in sifted)
 
     def merge(self, other: TableScan) -> None:
         """Add what was seen of the rows that follow.

@@ -116,20 +116,20 @@ class TextCells:
         distinct = [cell for cell in counts if isinstance(cell, str)]
         self.decimal = frame.decimal
         self._counts[table] += len(cells) - counts[None]
-        own = self._of_tables.setdefault(table, set())
-        own.update([cell for cell in distinct if cell not in own][: max(self.most - len(own), 0)])
+        kept = self._of_tables.setdefault(table, set())
+        kept.update([cell for cell in distinct if cell not in kept][: max(self.most - len(kept), 0)])
         new = self._worth_keeping(cell for cell in distinct if cell not in self.places)
         rows, walk = frame.row_numbers(), enumerate(cells)
         for cell in new:  # they follow each other as their first rows do, so one walk meets them all
-            self.places[cell] = frame.source, int(rows[next(row for row, own in walk if own is cell)])
+            self.places[cell] = frame.source, int(rows[next(row for row, other in walk if other is cell)])
 
     def merge(self, other: TextCells) -> None:
         """Add the cells of the rows that follow."""
         self.decimal = other.decimal
         self._counts += other._counts
         for table, cells in other._of_tables.items():
-            own = self._of_tables.setdefault(table, set())
-            own.update([cell for cell in cells if cell not in own][: max(self.most - len(own), 0)])
+            kept = self._of_tables.setdefault(table, set())
+            kept.update([cell for cell in cells if cell not in kept][: max(self.most - len(kept), 0)])
         new = self._worth_keeping(cell for cell in other.places if cell not in self.places)
         self.places |= {cell: other.places[cell] for cell in new}
         self.full |= other.full
@@ -196,10 +196,10 @@ class TextCells:
 
     def _form(self) -> Form | None:
         """Return the format of the cells if nearly all of them share one."""
-        found = number_format(self.places)
-        needed = _SHARE if found is not None and found.is_bare else _SHARE_BESIDE
-        if found is not None and len(found.cells) >= needed * len(self.places):
-            return found
+        numbers = number_format(self.places)
+        needed = _SHARE if numbers is not None and numbers.is_bare else _SHARE_BESIDE
+        if numbers is not None and len(numbers.cells) >= needed * len(self.places):
+            return numbers
         dates = date_format(self.places)
         return dates if dates is not None and len(dates.cells) >= _SHARE_BESIDE * len(self.places) else None
 
@@ -254,7 +254,7 @@ def identifies(distinct: int, tables: Sequence[tuple[int, int]]) -> bool:
     They do if fewer than two cells are alike on average, or all of them are different in every table.
     """
     few_rows_each = distinct >= _LEAST_DISTINCT and 2 * distinct > sum(cells for _, cells in tables)
-    return few_rows_each or all(own == cells >= _LEAST_DISTINCT for own, cells in tables)
+    return few_rows_each or all(texts == cells >= _LEAST_DISTINCT for texts, cells in tables)
 
 
 def mend(name: str) -> str:
@@ -268,22 +268,22 @@ def insist(option: str, names: Sequence[str]) -> str:
     return f"{option}={list(names)!r}"
 
 
-def refusal(found: Sequence[Finding]) -> TypeError | ValueError:
+def refusal(faults: Sequence[Finding]) -> TypeError | ValueError:
     """Return one error for everything that is wrong with columns.
 
     It is a ``TypeError`` if cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
     free text.
     """
-    first = {(each.taken, each.advice): each for each in reversed(found)}.values()
-    ordered = sorted(found, key=lambda each: each not in first)  # one of every kind is told
+    first = {(each.taken, each.advice): each for each in reversed(faults)}.values()
+    ordered = sorted(faults, key=lambda each: each not in first)  # one of every kind is told
     rest = [each.column for each in ordered[_MOST_TOLD:]]
     more = [f"The same goes for {', '.join(map(repr, rest))}"] if rest else []
-    told = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:_MOST_TOLD]]
-    end = f"leave {'it' if len(found) == 1 else 'them'} out {leave_out([each.column for each in found])}"
-    joint = (", " if found[0].advice else "; ") if len(found) == 1 else ". Or "
-    if len(found) > 1 and not any(each.advice for each in found):
+    sentences = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:_MOST_TOLD]]
+    end = f"leave {'it' if len(faults) == 1 else 'them'} out {leave_out([each.column for each in faults])}"
+    joint = (", " if faults[0].advice else "; ") if len(faults) == 1 else ". Or "
+    if len(faults) > 1 and not any(each.advice for each in faults):
         joint, end = ". ", f"{end[0].upper()}{end[1:]}"
-    options = {each.insist: [one.column for one in found if one.insist == each.insist] for each in found if each.insist}
-    insisting = " and ".join(insist(option, names) for option, names in options.items())
-    text = f"{'. '.join([*told, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
-    return (TypeError if any(each.wrong_type for each in found) else ValueError)(text)
+    named = {each.insist: [one.column for one in faults if one.insist == each.insist] for each in faults if each.insist}
+    insisting = " and ".join(insist(option, names) for option, names in named.items())
+    text = f"{'. '.join([*sentences, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
+    return (TypeError if any(each.wrong_type for each in faults) else ValueError)(text)

@@ -66,12 +66,12 @@ class TextColumns:
         if not self._kinds and not self._text.na_values:
             return frame
         cells, declared = dict(frame.cells), dict(frame.declared)
-        for name, own in frame.cells.items():
+        for name, column in frame.cells.items():
             if _is_text(frame, name):
-                cells[name], said = self.cells(name, _strings(frame, name))
-                declared |= {} if said is None else {name: said}
-            elif own.dtype == np.float64 and name not in declared:
-                cells[name] = self._without_codes(name, own)
+                cells[name], declaration = self.cells(name, _strings(frame, name))
+                declared |= {} if declaration is None else {name: declaration}
+            elif column.dtype == np.float64 and name not in declared:
+                cells[name] = self._without_codes(name, column)
         return replace(frame, cells=cells, declared=declared)
 
     def cells(self, name: str, strings: Strings) -> tuple[Cells, Declared | None]:
@@ -98,10 +98,10 @@ class TextColumns:
         held = before
         if before != TEXT and bare.null_count < len(bare):
             parsed = ((kind, _PARSERS[kind](bare, self._text)) for kind in self._kinds)
-            found, values = next((pair for pair in parsed if pair[1] is not None), (TEXT, None))
-            wider = _WIDER.get(found, (found,))
-            held = next((kind for kind in _WIDER.get(before or found, (before or found,)) if kind in wider), TEXT)
-            if held == found:
+            new, values = next((pair for pair in parsed if pair[1] is not None), (TEXT, None))
+            wider = _WIDER.get(new, (new,))
+            held = next((kind for kind in _WIDER.get(before or new, (before or new,)) if kind in wider), TEXT)
+            if held == new:
                 return held, values
         held = held or TEXT
         return held, None if held == TEXT else _PARSERS[held](bare, self._text)
@@ -217,8 +217,8 @@ def _truth(strings: Strings, _: TextFormat) -> Cells | None:
     arrow = import_arrow()
     if not _all(compute.is_in(strings.drop_null(), arrow.array([*_TRUE, *_FALSE], strings.type))):
         return None
-    found = compute.is_in(strings, arrow.array(_TRUE, strings.type)).cast("float64")
-    return _numpy(compute.if_else(strings.is_valid(), found, None))
+    truth = compute.is_in(strings, arrow.array(_TRUE, strings.type)).cast("float64")
+    return _numpy(compute.if_else(strings.is_valid(), truth, None))
 
 
 def _spans(strings: Strings, _: TextFormat) -> Cells | None:
@@ -232,9 +232,9 @@ def _spans(strings: Strings, _: TextFormat) -> Cells | None:
 
 def _times(strings: Strings, kind: Any, parse: Parse, unit: str) -> Cells | None:
     """Return times: Arrow reads those in ISO format, a parser all others."""
-    found = _cast(strings, kind)
-    if found is not None:
-        return found.astype(f"datetime64[{unit}]")
+    times = _cast(strings, kind)
+    if times is not None:
+        return times.astype(f"datetime64[{unit}]")
     parsed: list[datetime | None] = []
     for cell in strings.to_pylist():
         parsed.append(None if cell is None else parse(cell))
@@ -283,14 +283,14 @@ def _numpy(values: Any) -> Cells:
     return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
-def _all(found: Any) -> bool:
+def _all(mask: Any) -> bool:
     """Return whether something holds for all cells that are not missing."""
     from pyarrow import compute
 
-    return bool(compute.all(found, min_count=0).as_py())
+    return bool(compute.all(mask, min_count=0).as_py())
 
 
-def _any(found: Any) -> bool:
+def _any(mask: Any) -> bool:
     from pyarrow import compute
 
-    return bool(compute.any(found, min_count=0).as_py())
+    return bool(compute.any(mask, min_count=0).as_py())

@@ -66,11 +66,11 @@ def read_header(file: TextFile, text: TextFormat) -> Header:
     """
     if not file.head.strip():
         raise ValueError(empty(file.name))
-    told = _SEPARATOR.match(file.head)
-    if told is not None:
-        below = replace(file, head=file.head[told.end() :])
-        names = _Cut.of(below, told["separator"]).lines[:1] if below.head.strip() else []
-        return Header(tuple(map(column_name, (names or [[]])[0])), told["separator"], file.skipped + 1)
+    match = _SEPARATOR.match(file.head)
+    if match is not None:
+        below = replace(file, head=file.head[match.end() :])
+        names = _Cut.of(below, match["separator"]).lines[:1] if below.head.strip() else []
+        return Header(tuple(map(column_name, (names or [[]])[0])), match["separator"], file.skipped + 1)
     best = max((_Cut.of(file, separator) for separator in SEPARATORS), key=lambda cut: cut.score)
     if best.width == 1:  # nothing separates the names, and a comma in a number does not separate cells
         best = _Cut.of(file, ";" if "," in (text.decimal, text.thousands) else ",")
@@ -88,8 +88,8 @@ class _Cut:
     @classmethod
     def of(cls, file: TextFile, separator: str) -> _Cut:
         text = io.StringIO(file.head.lstrip(), newline=None)
-        found = islice(csv.reader(text, delimiter=separator), _LINES)
-        lines = [cells for cells in found if len(cells) > 1 or "".join(cells).strip()]
+        rows = islice(csv.reader(text, delimiter=separator), _LINES)
+        lines = [cells for cells in rows if len(cells) > 1 or "".join(cells).strip()]
         complete = file.whole or len(lines) == _LINES
         return cls(separator, lines if complete or len(lines) < 2 else lines[:-1])
 
@@ -197,8 +197,8 @@ class CsvFile:
     def notes(self) -> tuple[str, ...]:
         """What a reader of its rows should know."""
         known = self.header.separator == "," or self.header.one_column or ending(self.file.path).startswith(".tsv")
-        said = () if known else (f"{self.file.name}: cells are separated by {SEPARATORS[self.header.separator]}",)
-        return (*unnamed_note(len(self._written) - len(self.raw), self.file.name), *said)
+        notes = () if known else (f"{self.file.name}: cells are separated by {SEPARATORS[self.header.separator]}",)
+        return (*unnamed_note(len(self._written) - len(self.raw), self.file.name), *notes)
 
     def whole(self, names: Sequence[str], columns: TextColumns) -> Frame:
         """Return all rows of some columns."""
@@ -216,8 +216,8 @@ class CsvFile:
 
     def _frame(self, columns: TextColumns, rows: Any, start: int) -> Frame:
         read = {name: columns.cells(name, _array(rows[name])) for name in rows.schema.names}
-        declared = {name: said for name, (_, said) in read.items() if said is not None}
-        cells = {name: own for name, (own, _) in read.items()}
+        declared = {name: declaration for name, (_, declaration) in read.items() if declaration is not None}
+        cells = {name: values for name, (values, _) in read.items()}
         numbers = np.arange(start + 1, start + 1 + rows.num_rows)
         return Frame(cells, self.file.name, (), numbers, declared, decimal=self.text.decimal)
 
@@ -235,7 +235,7 @@ class CsvFile:
             for batch in reader:
                 if len(batch):
                     start, last = start + len(batch), batch
-                    yield arrow.RecordBatch.from_arrays([batch[own] for own in raw], list(names))
+                    yield arrow.RecordBatch.from_arrays([batch[name] for name in raw], list(names))
         if last is not None:
             self._check_closed(last[self._written[-1]][-1].as_py(), start)
 

@@ -73,8 +73,8 @@ class JsonLines:
         try:
             row = json.loads(line, object_pairs_hook=_without_repeats)
         except (ValueError, RecursionError) as error:
-            said = "it is nested too deep" if isinstance(error, RecursionError) else first_line(error)
-            raise ValueError(f"{self._file.name}: line {number} is not JSON ({said})") from None
+            reason = "it is nested too deep" if isinstance(error, RecursionError) else first_line(error)
+            raise ValueError(f"{self._file.name}: line {number} is not JSON ({reason})") from None
         if not isinstance(row, dict):
             raise ValueError(  # noqa: TRY004 (the file is wrong, not the type of an argument)
                 f'{self._file.name}: line {number} is not a JSON object, such as {{"a": 1, "b": "x"}}'

@@ -104,7 +104,7 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
         whole = not file.read(1)
     if not start:
         raise ValueError(empty(name))
-    marked = next((own for mark, own in _MARKS.items() if start.startswith(mark)), None)
+    marked = next((codec for mark, codec in _MARKS.items() if start.startswith(mark)), None)
     encoding = codecs.lookup(marked or text.encoding or "utf-8").name
     head = codecs.getincrementaldecoder(encoding)(errors="replace").decode(start)  # a letter may be cut off at the end
     if "\0" in head and start.startswith(b"\x1f\x8b"):
@@ -128,7 +128,7 @@ def open_text(path: Path, text: TextFormat) -> TextFile:
 
 def _below(head: str, skip: int) -> str:
     """Return the beginning of a file without its first lines, nothing where it has no more."""
-    ends = [0, *(found.end() for found in islice(_LINE_END.finditer(head), skip))]
+    ends = [0, *(match.end() for match in islice(_LINE_END.finditer(head), skip))]
     return head[ends[-1] :] if len(ends) > skip else ""
 
 

@@ -79,8 +79,8 @@ class TextFormat:
             _check_encoding(self.encoding)
         check_integer(self.skip, "skip", 0)
         words = self.na_values
-        found = {column_name(name): _words(own) for name, own in words.items()} if isinstance(words, Mapping) else None
-        object.__setattr__(self, "na_values", _words(words) if found is None else found)
+        texts = {column_name(name): _words(one) for name, one in words.items()} if isinstance(words, Mapping) else None
+        object.__setattr__(self, "na_values", _words(words) if texts is None else texts)
 
     @property
     def numbers(self) -> bool:
@@ -101,10 +101,10 @@ class TextFormat:
 
 def _words(words: str | Iterable[Any]) -> tuple[str, ...]:
     """Return the texts of missing cells, without blanks around them."""
-    found = (words,) if isinstance(words, str) else tuple(words)
-    if not all(isinstance(word, str) and word.strip() for word in found):
+    texts = (words,) if isinstance(words, str) else tuple(words)
+    if not all(isinstance(word, str) and word.strip() for word in texts):
         raise TypeError(f"na_values is {words!r}; write texts, such as na_values=('-', '.')")
-    return tuple(dict.fromkeys(one_form(word).strip() for word in found))
+    return tuple(dict.fromkeys(one_form(word).strip() for word in texts))
 
 
 def _check(name: str, value: Any, known: tuple[str | None, ...]) -> None:

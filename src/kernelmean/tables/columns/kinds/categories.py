@@ -158,13 +158,13 @@ class Categories(Coding):
 
     def shares(self, counts: Sequence[Mapping[Any, float]]) -> tuple[CategoryShares, ...]:
         """Return the share of every category in the cells that are known, and of missing cells in all rows, last."""
-        blank = [float(own.get(None, 0)) for own in counts]
-        every = [float(sum(own.values())) for own in counts]
+        blank = [float(table.get(None, 0)) for table in counts]
+        every = [float(sum(table.values())) for table in counts]
         known = [rows - gone for rows, gone in zip(every, blank, strict=True)]
         named = [(each, (each,)) for each in self.categories] + [(self.others, self.pooled)] * bool(self.pooled)
-        sums = [(name, [float(sum(own.get(each, 0) for each in those)) for own in counts]) for name, those in named]
-        found = [CategoryShares(name, _divided(parts, known)) for name, parts in sums]
-        return (*found, *[CategoryShares(ABSENT, _divided(blank, every))] * self.missing)
+        sums = [(name, [float(sum(table.get(each, 0) for each in those)) for table in counts]) for name, those in named]
+        shares = [CategoryShares(name, _divided(parts, known)) for name, parts in sums]
+        return (*shares, *[CategoryShares(ABSENT, _divided(blank, every))] * self.missing)
 
     def note(self, where: str) -> str | None:
         """Say that rare categories are one category together."""
@@ -189,8 +189,8 @@ class CategoriesSeen(CellsSeen):
     def add(self, frame: Frame, name: str, known: npt.NDArray[np.bool_], table: int) -> None:
         """Add the categories of some rows; missing cells are counted elsewhere."""
         del known
-        found = label_counts(frame, name)
-        self.counts[table].update({each: n for each, n in found.items() if each is not None})
+        counts = label_counts(frame, name)
+        self.counts[table].update({each: n for each, n in counts.items() if each is not None})
 
     def __add__(self, other: CategoriesSeen) -> CategoriesSeen:
         """Return the counts of the rows of both."""
@@ -210,8 +210,8 @@ class CategoriesSeen(CellsSeen):
         which row is in which table, so tests stay exact.
         """
         counts, most = Counter[str](), wanted.most
-        for own in self.counts:
-            counts.update(own)
+        for table in self.counts:
+            counts.update(table)
         order = sorted(counts, key=lambda each: (-counts[each], each))
         _check_number(name, self.counts, most, wanted.whole)
         kept, pooled = tuple(sorted(order[:most])), tuple(sorted(order[most:]))
@@ -224,7 +224,7 @@ class CategoriesSeen(CellsSeen):
 
     def summary(self, coding: Any, absent: Array) -> ColumnSummary:
         """Return the shares of the categories, and what else their counts say."""
-        shares = coding.shares([{**own, None: gone} for own, gone in zip(self.counts, absent, strict=True)])
+        shares = coding.shares([{**table, None: gone} for table, gone in zip(self.counts, absent, strict=True)])
         return self.kind.summary(self.counts, shares)
 
 
@@ -235,13 +235,13 @@ def _divided(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, ..
 
 def _check_number(name: str, tables: Sequence[Mapping[str, int]], most: int, whole: bool) -> None:
     """Raise when there are too many categories to count, or many of which most identify rows of ``whole`` tables."""
-    distinct = len({each for own in tables for each in own})
-    sizes = [(len(own), sum(own.values())) for own in tables if own]
+    distinct = len({each for table in tables for each in table})
+    sizes = [(len(table), sum(table.values())) for table in tables if table]
     rows = sum(cells for _, cells in sizes)
     limit = max(most, MOST_COUNTED)
     if distinct > limit or (whole and distinct > most and identifies(distinct, sizes)):
-        found = f"{distinct:,} different categories in {count(rows, 'row')}"
-        raise TooManyCategoriesError({name: found}, limit if distinct > limit else most)
+        number = f"{distinct:,} different categories in {count(rows, 'row')}"
+        raise TooManyCategoriesError({name: number}, limit if distinct > limit else most)
 
 
 def _check_text(frame: Frame, name: str) -> None:
@@ -268,6 +268,6 @@ def _check_text(frame: Frame, name: str) -> None:
     if any(map(is_number, distinct)) or any(map(has_decimal_comma, distinct)):
         texts = TextCells(name, len(distinct) + 1)
         texts.add(frame)
-        found = texts.mixed()
-        if found:
-            raise refusal([found])
+        finding = texts.mixed()
+        if finding:
+            raise refusal([finding])

@@ -31,8 +31,8 @@ class TruthKind(CategoryKind):
 
     def summary(self, counts: Sequence[Counter[str]], shares: tuple[CategoryShares, ...]) -> ColumnSummary:
         """Return the shares, and the means."""
-        known = np.array([float(own.total()) for own in counts])
-        means = tuple(own["True"] / n if n else math.nan for own, n in zip(counts, known, strict=True))
+        known = np.array([float(table.total()) for table in counts])
+        means = tuple(table["True"] / n if n else math.nan for table, n in zip(counts, known, strict=True))
         variances = np.array([mean * (1.0 - mean) for mean in means])
         within = pooled_within(known * np.nan_to_num(variances), known)
         if len(means) != 2:
