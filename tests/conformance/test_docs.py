@@ -33,13 +33,6 @@ PYTHON_PAGES = [
 ]
 
 
-LONG = (
-    *("ab.md", "big-data.md", "changes.md", "densities.md", "designs.md", "fit.md", "many-columns.md", "scale.md"),
-    *("dcor.md", "hyppo.md", "scikit-learn.md", "scipy.md", "synthetic.md"),
-)
-"""Pages whose examples have many rows, columns or resamples: they wait for ``-m slow``."""
-
-
 def command(marker: str) -> str:
     """Return the shell command after a marker of the README."""
     found = re.search(rf"<!-- {marker} -->\n```sh\n(.*?)\n```", README, flags=re.DOTALL)
@@ -68,11 +61,7 @@ def test_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert doctest.testmod(module).failed == 0
 
 
-@pytest.mark.parametrize(
-    "page",
-    mostly_slow(PYTHON_PAGES, *(page for page in PYTHON_PAGES if page.name not in LONG)),
-    ids=lambda page: page.name,
-)
+@pytest.mark.parametrize("page", PYTHON_PAGES, ids=lambda page: page.name)
 def test_pages(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if ">>> import torch" in page.read_text(encoding="utf-8"):
         pytest.importorskip("torch", reason=f"torch IS MISSING: {page.name} is not run")

@@ -52,7 +52,7 @@ class KernelMean(MeanEstimator):
     ----------
     kernel : {"gaussian", "precomputed"}, Kernel, class such as ``kernels.Laplacian``, or function
         A kernel value keeps its own bandwidth; "gaussian" or a class takes it from ``bandwidth``. A function k(X, Y)
-        goes with a ``noise.Sampled`` only, and "precomputed", with a Gram matrix as X, with none
+        goes with no noise or a ``noise.Sampled``, and "precomputed", with a Gram matrix as X, with none
         (:doc:`/guides/kernels`).
     bandwidth : {"median", "median-unsquared", "silverman", "scott", "likelihood"}, float or array of shape (d,)
         θ, in the units of X. "likelihood" makes the estimate a good density: it takes the θ whose noise has the
@@ -66,8 +66,8 @@ class KernelMean(MeanEstimator):
     strength : "loocv" or float
         λ of the filter (the number of iterations for iterative ones): chosen by the criterion, or given.
     contraction : {None, "tied", "free"}
-        Move the points towards their mean by a factor r and restore the lost variance as noise (VPMKME): with
-        σ² = (1 - r²) v tied to the mean variance v of the columns, or with σ² free. Needs noise="isotropic".
+        Move the points towards their mean by a factor r (VPMKME): with "tied" the noise σ² = (1 - r²) v restores the
+        mean variance v of the columns, with "free" σ² is searched too. Needs noise="isotropic".
     criterion : {"loocv", "risk", "printed"}
         What the parameters minimize: the leave-one-out score; the unbiased estimate of the risk (no spectral filter, no
         contraction); or, for filter="ridge" only, the score that Muandet et al. (2014) print, which drops a point as
@@ -339,10 +339,11 @@ def VPMKME(  # noqa: N802
     contraction: Contraction = "free",
     features: FeatureMap | int | None = None,
 ) -> KernelMean:
-    r"""Return the variance-preserving marginalized estimator: contracted points, with the lost variance as noise.
+    r"""Return the marginalized estimator of contracted points, which preserves the variance if "tied".
 
     :math:`\frac{1}{n} Σ_i E_{\tilde x ∼ N(\bar x + r (x_i - \bar x), σ^2 I)} k(\tilde x, ·)`: r and σ² minimize the
-    leave-one-out score; "tied" takes σ² = (1 - r²) times the mean variance of the columns. Ours:
+    leave-one-out score. With "free", the default, the estimate may vary less than the rows; "tied" takes σ² = (1 - r²)
+    times the mean variance of the columns, so that it varies as much. Ours:
     :doc:`/evidence/vpmkme`. All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples

@@ -185,7 +185,7 @@ def _of_pairs(
     scheme, name = labelings.scheme, named("MMD²", kind)
     parts = {pair: Null(values[:, place], slack[:, place], name, scheme) for place, pair in enumerate(pairs)}
     mean = np.einsum("pb,mpb->mb", np.broadcast_to(shares, values.shape[1:]), values)
-    return Null(mean, slack @ shares.max(axis=1), named("mean MMD² of all pairs", kind), scheme, parts)
+    return Null(mean, slack @ shares.max(axis=1), named("weighted mean MMD² of all pairs", kind), scheme, parts)
 
 
 @final
