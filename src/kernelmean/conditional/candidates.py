@@ -182,8 +182,8 @@ def candidates(rows: Array, drawn: Array) -> list[RegressionFeatures]:
     Curves and products are left out where they need many features, and where there is one column.
     """
     d = rows.shape[1]
-    found: list[RegressionFeatures] = [PlainColumns()]
+    features: list[RegressionFeatures] = [PlainColumns()]
     if d > 1 and d * (d + 3) // 2 <= _MOST:
-        found.append(Quadratic())
-    found += stacked_curves(drawn, len(rows))
-    return [*found, *surfaces(drawn, float(median_bandwidth(drawn)), _WIDTHS)]
+        features.append(Quadratic())
+    features += stacked_curves(drawn, len(rows))
+    return [*features, *surfaces(drawn, float(median_bandwidth(drawn)), _WIDTHS)]

@@ -180,14 +180,14 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             refuse("noise of x needs a kernel; pass kernel_x=", noise_x=(self.noise_x, None))
 
     def _estimate(self, rows: FitRows, rng: np.random.Generator) -> None:
-        targets = rows.targets(rows.seen.rows)
+        targets = rows.targets(rows.overview.rows)
         self.scaling_ = scaling = rows.scaling(plain=self.kernel_x is not None)
         self.dealt_ = dealt = rows.dealt(scaling, rng)
-        outcomes, variance = targets.values, rows.seen.variance[rows.split :]
+        outcomes, variance = targets.values, rows.overview.variance[rows.split :]
         shares = 1.0 / np.where(variance > 0.0, variance, 1.0)
-        seen = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
-        kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), seen]))
-        ridges = ridges_of(kinds, ((block.rows, own.values) for block, own in rows.blocks(scaling)), targets.mean)
+        features = landmarks_of(make_kernel(self.kernel_y, self.bandwidth, outcomes), outcomes, dealt)(outcomes)
+        kinds = self._kinds(dealt, np.hstack([outcomes * np.sqrt(shares), features]))
+        ridges = ridges_of(kinds, ((block.rows, y.values) for block, y in rows.blocks(scaling)), targets.mean)
         self.mean_stack_ = best_stack(ridges, dealt, targets, shares)
         left = self.mean_stack_.errors(dealt, targets)
         self.r2_mean_ = sealed(r2_of(left, targets))
@@ -199,7 +199,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         singles = [(OutcomeUnits.single(each), ridges) for each in kept]
         units = in_cells(ridges, kept, blocks) if dealt.drawn else singles
         landmarks = [landmarks_of(self.kernel_, values, dealt) for values in kept]
-        choices = [OutcomeFeatures(own, marks, *unit) for own, marks, unit in zip(kept, landmarks, units, strict=True)]
+        choices = [OutcomeFeatures(y, marks, *unit) for y, marks, unit in zip(kept, landmarks, units, strict=True)]
         self._choose(choices, NAMED[self.estimator][0]((left**2).mean(axis=0)))
 
     def _outcomes(self, rows: FitRows, *, about: bool) -> Iterator[tuple[Array, Sequence[Array]]]:
@@ -279,9 +279,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if self.points_.shape[1] > 1:
             return np.stack([on_capped_simplex(row, 1.0) for row in weights])
         order = np.argsort(self.points_[:, 0], kind="stable")
-        found = np.empty_like(weights)
-        found[:, order] = rising_steps(weights[:, order])
-        return found
+        probabilities = np.empty_like(weights)
+        probabilities[:, order] = rising_steps(weights[:, order])
+        return probabilities
 
     def embedding(self, x: Any) -> Embedding:
         """Return the kernel mean of the outcomes given one row ``x``, shape (d,) or (1, d)."""
@@ -325,7 +325,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         gaps = (
             deviations * ndtri(Sobol(len(deviations), seed=0).random(_NOISES)) if deviations.any() else deviations[None]
         )
-        found, shifts = [], self._shifts(rows)
+        predictions, shifts = [], self._shifts(rows)
         for block in slices(len(rows), max(1, _CELLS // (8 * len(self.points_) * len(gaps)))):
             weights = self._probabilities(rows[block])
             at, units = np.nonzero(weights)
@@ -335,8 +335,8 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
                 raise ValueError(f"f returned the shape {values.shape}; it must return a row for each outcome")
             means = as_host(check_points(values, "f(y)")).reshape(len(at), len(gaps), -1).mean(axis=1)
             sums = np.add.reduceat(weights[at, units, None] * means, np.flatnonzero(np.diff(at, prepend=-1)))
-            found.append(sums.reshape(-1, *values.shape[1:]))
-        return np.concatenate(found)
+            predictions.append(sums.reshape(-1, *values.shape[1:]))
+        return np.concatenate(predictions)
 
     def _noise_deviations(self) -> Array:
         """Return the deviations of the noise of the outcomes, shape (q,)."""
@@ -356,12 +356,12 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
             raise ValueError(f"levels is {levels.tolist()}; pass numbers between 0 and 1, such as [0.1, 0.5, 0.9]")
         rows, q = self._scaled(X), self.points_.shape[1]
-        found = np.empty((len(rows), len(levels), q))
+        quantiles = np.empty((len(rows), len(levels), q))
         for block in slices(len(rows), max(1, _CELLS // (len(self.points_) * len(levels)))):
             weights = self._weights(rows[block])
             for column in range(q):
-                found[block, :, column] = self._quantiles(weights, column, levels)
-        return self._shaped(found + self._shifts(rows)[:, None])
+                quantiles[block, :, column] = self._quantiles(weights, column, levels)
+        return self._shaped(quantiles + self._shifts(rows)[:, None])
 
     def _quantiles(self, weights: Array, column: int, levels: Array) -> Array:
         order = np.argsort(self.points_[:, column], kind="stable")

@@ -120,7 +120,7 @@ def moved_to(ridges: Ridges, dealt: DealtRows, targets: Array, mean: Array) -> R
     for block in slices(len(targets), _BLOCK):
         for number, ridge in enumerate(ridges):
             moments[number] += ridge.scores_of_units(dealt, block).T @ (targets[block] - mean)
-    return tuple(replace(ridge, moments=own) for ridge, own in zip(ridges, moments, strict=True))
+    return tuple(replace(ridge, moments=moved) for ridge, moved in zip(ridges, moments, strict=True))
 
 
 def _fits(kind: Kind, start: Array, sums: Array, first: Array | None) -> RidgeFits:

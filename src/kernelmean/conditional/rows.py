@@ -103,7 +103,7 @@ class FitRows:
     """Starts to read them."""
     split: int
     """The columns of X."""
-    seen: Overview
+    overview: Overview
     """Of all rows, and those that are kept."""
     seed: int
 
@@ -111,19 +111,19 @@ class FitRows:
         """Return what scales the columns of X that vary; ``plain`` leaves them all as they are."""
         if plain:
             return ScaledColumns(np.zeros(self.split), np.ones(self.split), np.arange(self.split))
-        low, high = self.seen.limits[:, : self.split]
+        low, high = self.overview.limits[:, : self.split]
         varying = np.flatnonzero(high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high)))
-        return ScaledColumns(self.seen.mean[varying], np.sqrt(self.seen.variance[varying]), varying)
+        return ScaledColumns(self.overview.mean[varying], np.sqrt(self.overview.variance[varying]), varying)
 
     def targets(self, rows: Array) -> Targets:
         """Return the outcomes of some rows as targets."""
         values = rows[:, self.split :]
-        return Targets(values, values, self.seen.mean[self.split :], self.seen.n)
+        return Targets(values, values, self.overview.mean[self.split :], self.overview.n)
 
     def dealt(self, scaling: ScaledColumns, rng: np.random.Generator) -> DealtRows:
         """Return the rows of X that are kept, scaled and dealt."""
-        found = self._dealt(self.seen.rows, self.seen.hashes, scaling)
-        return found if found.drawn else DealtRows.of(found.rows, self.seen.rows[:, self.split :], rng)
+        dealt = self._dealt(self.overview.rows, self.overview.hashes, scaling)
+        return dealt if dealt.drawn else DealtRows.of(dealt.rows, self.overview.rows[:, self.split :], rng)
 
     def blocks(self, scaling: ScaledColumns) -> Iterator[tuple[DealtRows, Targets]]:
         """Yield all rows, X scaled."""
@@ -131,14 +131,14 @@ class FitRows:
         for block in self.read():
             yield self._dealt(block, hashes_of(start, len(block), self.seed), scaling), self.targets(block)
             start += len(block)
-        if start != self.seen.n:
-            raise ValueError(f"{start:,} rows were read of {self.seen.n:,}; rows must stay as they are meanwhile")
+        if start != self.overview.n:
+            raise ValueError(f"{start:,} rows were read of {self.overview.n:,}; rows must stay as they are meanwhile")
 
     def _dealt(self, rows: Array, hashes: IntArray, scaling: ScaledColumns) -> DealtRows:
         """Return scaled rows in folds by the hashes of their numbers."""
         folds = (hashes % np.uint64(FOLDS)).astype(np.intp)
-        x, ends = (scaling(each[:, : self.split]) for each in (rows, self.seen.limits))
-        return DealtRows(x, np.arange(len(rows)), folds, self.seen.n, ends)
+        x, ends = (scaling(each[:, : self.split]) for each in (rows, self.overview.limits))
+        return DealtRows(x, np.arange(len(rows)), folds, self.overview.n, ends)
 
 
 @contextmanager
@@ -160,8 +160,8 @@ def rows_of(estimator: Any, X: Any, y: Any, seed: int) -> Iterator[tuple[FitRows
             return in_blocks(side_by_side((iter(first), iter(second)), (first, second)), _BLOCK)
 
         rows = FitRows(pairs, len(first.names), Overview.of(pairs(), most, _KEPT, seed), seed)
-        if rows.seen.n < 2:
+        if rows.overview.n < 2:
             raise ValueError("X has 1 row; pass at least 2")
-        check_range(np.abs(rows.seen.limits[:, : rows.split]).max(axis=0), "X holds values up to")
-        check_spread(rows.seen.limits[:, rows.split :], "y")
+        check_range(np.abs(rows.overview.limits[:, : rows.split]).max(axis=0), "X holds values up to")
+        check_spread(rows.overview.limits[:, rows.split :], "y")
         yield rows, np.asarray(y).ndim == 1 if held else len(second.names) == 1

@@ -149,9 +149,9 @@ def _left_out(basis: Basis, centered: Array) -> Array:
     """Return the smallest sums over all strengths of squared leave-one-out errors: residuals by 1 - leverage, (q,)."""
     (n, q), shares = centered.shape, basis.values[:, None] / (basis.values[:, None] + STRENGTHS)
     fits = (shares[:, :, None] * (basis.functions.T @ centered)[:, None]).reshape(len(shares), -1)
-    found = np.zeros((len(STRENGTHS), q))
+    sums = np.zeros((len(STRENGTHS), q))
     for rows in slices(n, _ROWS):
         functions = basis.functions[rows]
         left = centered[rows, None] - (functions @ fits).reshape(len(functions), -1, q)
-        found += np.einsum("ns,nsq->sq", (1.0 - 1.0 / n - functions**2 @ shares) ** -2.0, left**2)
-    return np.asarray(found.min(axis=0))
+        sums += np.einsum("ns,nsq->sq", (1.0 - 1.0 / n - functions**2 @ shares) ** -2.0, left**2)
+    return np.asarray(sums.min(axis=0))

@@ -27,13 +27,13 @@ def kinds_of(dealt: DealtRows, targets: Array) -> list[Kind]:
     n, d = rows.shape
     if n < 4 or not d:
         return []
-    found: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
+    kinds: list[Kind] = [(each, None) for each in candidates(rows, rows[dealt.order[: _rank(n)]])]
     for fold in range(FOLDS) if d > 1 and n >= 8 else ():
         others = dealt.order[dealt.folds[dealt.order] != fold][:_LEARNING]
         x, y = rows[others], targets[others]
-        found.append((learned_axes(x, y), fold))
-        found += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, len(x), fine=True)]
-    return found
+        kinds.append((learned_axes(x, y), fold))
+        kinds += [(each.weighted(x, _first_fit(each, x, y)), fold) for each in stacked_curves(x, len(x), fine=True)]
+    return kinds
 
 
 def _rank(n: int) -> int:
@@ -87,14 +87,14 @@ class Stack(Frozen):
 
     def predict(self, rows: Array) -> Array:
         """Return the predictions at scaled rows, shape (n, q); of a kind for every fold, the mean over folds."""
-        found = np.tile(self.mean, (len(rows), 1))
+        predictions = np.tile(self.mean, (len(rows), 1))
         for block in slices(len(rows), _BLOCK):
             within = np.clip(rows[block], *self.limits)
             for ridge, chosen, weights in self._used():
                 here = rows[block] if ridge.features.extrapolates else within
                 centered = ridge.features(here) - ridge.center
-                found[block] += ridge.share * weights * (centered @ ridge.coefficients(chosen))
-        return found
+                predictions[block] += ridge.share * weights * (centered @ ridge.coefficients(chosen))
+        return predictions
 
     def smoother(self, rows: Array, fitted: DealtRows, shares: Array) -> Array:
         """Return how much units, with some shares of the rows, count in predictions at scaled rows, (rows, units).
@@ -102,19 +102,19 @@ class Stack(Frozen):
         Beyond the rows of the fit they are those at the limits of the columns: weights that went on along lines would
         be those of no distribution.
         """
-        within, found = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
+        within, counts = np.clip(rows, *self.limits), np.tile(shares, (len(rows), 1))
         for ridge, chosen, weights in self._used():
-            found += ridge.share * weights[0] * ridge.smoother(within, fitted, chosen)
-        return found
+            counts += ridge.share * weights[0] * ridge.smoother(within, fitted, chosen)
+        return counts
 
     def errors(self, dealt: DealtRows, targets: Targets) -> Array:
         """Return the leave-one-out errors of all dealt rows, shape (n, q)."""
-        found = self.weights[-1] * targets.constant_errors()
-        for block in slices(len(found), _BLOCK):
+        errors = self.weights[-1] * targets.constant_errors()
+        for block in slices(len(errors), _BLOCK):
             for ridge, chosen, weights in self._used():
                 here = block.start + ridge.places(dealt.folds[block])
-                found[here] += weights * ridge.errors(ridge.scores_of(dealt, here), targets.at(here), chosen)
-        return found
+                errors[here] += weights * ridge.errors(ridge.scores_of(dealt, here), targets.at(here), chosen)
+        return errors
 
 
 def r2_of(residuals: Array, targets: Targets) -> Array:
@@ -142,13 +142,13 @@ def best_stack(ridges: Ridges, dealt: DealtRows, targets: Targets, shares: Array
     chosen, errors = np.empty((len(names), 1), dtype=np.intp), np.empty((axes.shape[1], len(names) + 1, len(some)))
     errors[:, -1] = here.constant_errors().T
     for kind, name in enumerate(names):
-        found = np.empty((len(some), len(EVERY), axes.shape[1]))
+        of_kind = np.empty((len(some), len(EVERY), axes.shape[1]))
         for ridge in ridges:
             if ridge.features.name == name:
                 places, turned = ridge.places(dealt.folds[some]), replace(ridge, moments=ridge.moments @ axes)
-                found[places] = turned.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
-        chosen[kind] = best = np.einsum("nsq,nsq->sq", found, found).sum(axis=1).argmin()
-        errors[:, kind] = found[:, best].T
+                of_kind[places] = turned.errors(ridge.scores_of(dealt, some[places]), here.at(places), EVERY)
+        chosen[kind] = best = np.einsum("nsq,nsq->sq", of_kind, of_kind).sum(axis=1).argmin()
+        errors[:, kind] = of_kind[:, best].T
     gram = (errors @ np.swapaxes(errors, 1, 2)).sum(axis=0)
     weights = lightest_mixtures(gram[None])
     loss = float(weights[:, 0] @ gram @ weights[:, 0]) / len(some)

@@ -87,7 +87,7 @@ class OutcomeCells:
     def units(self) -> tuple[OutcomeUnits, Ridges]:
         """Return the cells as units, and the regressions with their sums."""
         sums = zip(self._ridges, self.sums, strict=True)
-        ridges = tuple(replace(ridge, units=(own - self._sizes * ridge.center) @ ridge.axes) for ridge, own in sums)
+        ridges = tuple(replace(ridge, units=(total - self._sizes * ridge.center) @ ridge.axes) for ridge, total in sums)
         points = self._centers + self._gaps / np.maximum(self._sizes, 1.0)
         return OutcomeUnits(points, self._sizes[:, 0], self._of_rows, self._rows), ridges
 
@@ -104,6 +104,6 @@ def in_cells(
         members = [each.add(values) for each, values in zip(cells, outcomes, strict=True)]
         for number, ridge in enumerate(ridges):
             features = ridge.features(rows)
-            for each, own in zip(cells, members, strict=True):
-                each.sums[number] += own @ features
+            for each, membership in zip(cells, members, strict=True):
+                each.sums[number] += membership @ features
     return [each.units() for each in cells]

@@ -230,8 +230,8 @@ def special(function: str, *arguments: Any) -> Any:
             f"this kernel under this noise needs the function {function}, which {home(x)} does not have; pass torch "
             "tensors or NumPy arrays, or use a Gaussian kernel with Normal noise"
         )
-    found = getattr(namespace(x).special, function)
-    return found(*(namespace(x).full_like(x, number) for number in numbers), x)
+    xp = namespace(x)
+    return getattr(xp.special, function)(*(xp.full_like(x, number) for number in numbers), x)
 
 
 def scaled_by(x: Any, exponents: IntArray) -> Any:

@@ -49,9 +49,9 @@ class Form:
 
 def ways(readings: Iterable[Reading]) -> str:
     """Return what reads columns, each with its reading."""
-    own = list(readings)
-    marks = {name: each[name] for each in own for name in _OTHERS if name in each}
-    absent = list(dict.fromkeys(word for each in own for word in each.get("na_values", ())))
+    listed = list(readings)
+    marks = {name: each[name] for each in listed for name in _OTHERS if name in each}
+    absent = list(dict.fromkeys(word for each in listed for word in each.get("na_values", ())))
     fields = [f"{name}={mark!r}" for name, mark in marks.items()]
     if absent:
         fields.append(f"na_values={absent!r}")
@@ -63,9 +63,9 @@ def joint_readings(readings: Mapping[str, Reading]) -> dict[str, Reading]:
     marks: dict[str, str] = {}
     kept = {}
     for column, reading in readings.items():
-        own = {name: reading[name] for name in _OTHERS if name in reading}
-        both = own | marks
-        if own.items() <= both.items() and both.get("decimal", ".") != both.get("thousands"):
+        added = {name: reading[name] for name in _OTHERS if name in reading}
+        both = added | marks
+        if added.items() <= both.items() and both.get("decimal", ".") != both.get("thousands"):
             kept[column], marks = reading, both
     return kept
 
@@ -122,19 +122,19 @@ def number_format(cells: Iterable[str]) -> Form | None:
     units = {part.unit for part in parts}
     if all(is_number(part.cell) for part in parts) or len(units) > (1 if "" in units else _MOST_UNITS):
         return None
-    found = tuple(part.cell for part in parts)
+    numbers = tuple(part.cell for part in parts)
     if any(part.beside for part in parts):
         mend = "write plain numbers, such as -1234.5"
-        return Form("numbers with signs or text beside them", found, (), mend)
+        return Form("numbers with signs or text beside them", numbers, (), mend)
     marks = _marks([part.core for part in parts])
     if not marks:
         mend = "write all of them in one way, such as 1234.5"
-        return Form("numbers with marks in more than one way", found, (), mend, is_bare=True)
+        return Form("numbers with marks in more than one way", numbers, (), mend, is_bare=True)
     what = "commas that stand before decimals or between thousands"
     if len(marks) == 1:
         options = {"decimal": "a decimal comma", "thousands": "marks between thousands"}
         what = " and ".join(word for option, word in options.items() if option in marks[0])
-    return Form(f"numbers with {what}", found, marks, is_bare=True)
+    return Form(f"numbers with {what}", numbers, marks, is_bare=True)
 
 
 def _taken_apart(cell: str) -> _Number | None:
@@ -142,10 +142,10 @@ def _taken_apart(cell: str) -> _Number | None:
     plain = bare = _BLANKS.sub(" ", cell).strip().replace("\u2019", "'")
     if plain.startswith("(") and plain.endswith(")"):
         plain = plain[1:-1].strip()
-    found = _CELL.fullmatch(plain)
-    if found is None or (found["sign"] and found["second"]):
+    match = _CELL.fullmatch(plain)
+    if match is None or (match["sign"] and match["second"]):
         return None
-    core, before, behind = found["core"], found["before"] or "", (found["unit"] or "").strip()
+    core, before, behind = match["core"], match["before"] or "", (match["unit"] or "").strip()
     if (before and behind) or not _is_unit(core, behind) or not (_marks([core]) or _INDIAN.fullmatch(core)):
         return None
     return _Number(cell, core, before or behind, bare.lstrip("+-") != core)
@@ -162,14 +162,14 @@ def _is_unit(core: str, unit: str) -> bool:
 def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:
     """Return the decimal mark and the mark of thousands that read all of some numbers; two pairs if both ways do."""
     used = [mark for mark in _THOUSANDS if any(mark in core for core in cores)]
-    found = []
+    pairs = []
     for point in (".", ","):
         ways = (None, *(mark for mark in used if mark != point))
         fits = [way for way in ways if all(_pattern(point, way).fullmatch(core) for core in cores)]
         if fits:
             mark = {"thousands": fits[0]} if fits[0] else {}
-            found.append(({"decimal": point} if point != "." else {}) | mark)
-    return tuple(found if "," in used else found[:1])
+            pairs.append(({"decimal": point} if point != "." else {}) | mark)
+    return tuple(pairs if "," in used else pairs[:1])
 
 
 def _pattern(point: str, thousands: str | None) -> re.Pattern[str]:
@@ -222,9 +222,9 @@ _PLAIN = "write them as 2024-12-31"
 def date_format(cells: Iterable[str]) -> Form | None:
     """Return the format of dates or times among distinct cells, None if there are none."""
     texts = {cell: cell.strip() for cell in cells}
-    found = {cell: orders for cell, text in texts.items() if (orders := _orders(text))}
-    if 2 * len(found) > len(texts):
-        return replace(_of_dates(found), is_time=True)
+    dates = {cell: orders for cell, text in texts.items() if (orders := _orders(text))}
+    if 2 * len(dates) > len(texts):
+        return replace(_of_dates(dates), is_time=True)
     clocks = tuple(cell for cell, text in texts.items() if _TIME.fullmatch(text))
     mend, convert = "write them as 10:30:00", "to_timedelta of hh:mm:ss"
     return Form("times of the day", clocks, (), mend, convert, is_time=True) if 2 * len(clocks) > len(texts) else None
@@ -243,12 +243,12 @@ def _orders(text: str) -> tuple[_Way, ...]:
     return tuple((order, bool(zoned)) for order, zoned, parse in parsers if parse(full) is not None)
 
 
-def _of_dates(found: Mapping[str, tuple[_Way, ...]]) -> Form:
+def _of_dates(dates: Mapping[str, tuple[_Way, ...]]) -> Form:
     """Return the format of cells, given the ways to read each; ISO dates have every order and need no option."""
-    cells = tuple(sorted(found, key=lambda cell: len(found[cell]) == len(ORDERS)))
+    cells = tuple(sorted(dates, key=lambda cell: len(dates[cell]) == len(ORDERS)))
     if any(_SHORT.match(cell.strip()) for cell in cells):
         return Form("dates with years of two digits", cells, (), f"{_PLAIN}, years with four digits", "to_datetime")
-    orders = [own for own in found[cells[0]] if all(own in each for each in found.values())]
+    orders = [way for way in dates[cells[0]] if all(way in each for each in dates.values())]
     if not orders:
         return Form("dates written in more than one way", cells, (), _PLAIN)
     names = ["ymd"] if len(orders) == len(ORDERS) else [order for order, _ in orders]

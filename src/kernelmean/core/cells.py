@@ -82,7 +82,7 @@ def plain_numbers(cells: Iterable[Any]) -> Array | None:
     """
     listed = list(cells)
     types = {type(cell) for cell in listed if not is_missing(cell)}
-    are_numbers = not types & _TRUTH and all(issubclass(own, Real | Decimal) for own in types)
+    are_numbers = not types & _TRUTH and all(issubclass(cls, Real | Decimal) for cls in types)
     return _floats(listed) if are_numbers or types <= _TRUTH else None
 
 
@@ -140,7 +140,7 @@ def _in_words(cell: np.datetime64 | np.timedelta64) -> str:
     """Return the text of a time or a span, which does not depend on the unit in which it is held."""
     if np.datetime_data(cell.dtype)[0] in _FINE:
         kind = "M8" if isinstance(cell, np.datetime64) else "m8"
-        cell = next(own for unit in _FINE if (own := cell.astype(f"{kind}[{unit}]")) == cell)
+        cell = next(converted for unit in _FINE if (converted := cell.astype(f"{kind}[{unit}]")) == cell)
     return str(cell).removesuffix("T00:00:00")
 
 

@@ -139,10 +139,10 @@ def check_members(content: Any, names: Collection[str]) -> None:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a name is used twice in one object of its JSON")
-    return found
+    return members
 
 
 def _finite(text: str) -> float:

@@ -40,9 +40,9 @@ def sealed(x: Any) -> Any:
     """
     if not isinstance(x, np.ndarray) or is_frozen(x):
         return x
-    own = x if x.base is None and type(x) is np.ndarray else np.array(x, order="C")
-    own.flags.writeable = False
-    return own.view()
+    array = x if x.base is None and type(x) is np.ndarray else np.array(x, order="C")
+    array.flags.writeable = False
+    return array.view()
 
 
 def is_frozen(x: Any) -> bool:

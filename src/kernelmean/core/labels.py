@@ -35,14 +35,14 @@ def _blank(array: Any) -> BoolArray:
 def distinct(values: Any, name: str) -> tuple[Any, IntArray]:
     """Return labels of one type once each, sorted, and which of these every row has."""
     try:
-        known, found = np.unique(values, return_inverse=True)
+        known, inverse = np.unique(values, return_inverse=True)
     except TypeError as error:
         raise TypeError(f"{name} mixes labels that do not compare, such as numbers and text; use one type") from error
-    return known, np.asarray(found).ravel()
+    return known, np.asarray(inverse).ravel()
 
 
 def codes(values: Any, name: str) -> tuple[IntArray, tuple[str, ...]]:
     """Return labels of one type as whole numbers from 0, and what these stand for."""
-    known, found = distinct(values, name)
+    known, numbers = distinct(values, name)
     whole = (int(value) if isinstance(value, float) and value.is_integer() else value for value in known.tolist())
-    return found, tuple(map(repr, whole))
+    return numbers, tuple(map(repr, whole))

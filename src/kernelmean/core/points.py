@@ -29,11 +29,11 @@ def points_like(X: Any, names: Names, name: str, other: str) -> Array:
     ValueError
         When both have names, and these differ.
     """
-    points, own = named_points(X, name)
-    if own is None or names is None or own == names:
+    points, columns = named_points(X, name)
+    if columns is None or names is None or columns == names:
         return points
-    check_names_agree(sorted(own), sorted(names), (name, other))
-    return points[:, [own.index(each) for each in names]]
+    check_names_agree(sorted(columns), sorted(names), (name, other))
+    return points[:, [columns.index(each) for each in names]]
 
 
 def check_names_agree(first: Any, second: Any, sides: tuple[str, str]) -> None:

@@ -43,5 +43,5 @@ def rising_roots(
         places[which] = points
         return slope(places)[which]
 
-    found = find_root(at, (low, high), args=(np.arange(len(low)),), tolerances={"xatol": _WIDTH, "xrtol": 0.0})
-    return np.where(first >= 0, low, np.where(found.success, found.x, high))
+    result = find_root(at, (low, high), args=(np.arange(len(low)),), tolerances={"xatol": _WIDTH, "xrtol": 0.0})
+    return np.where(first >= 0, low, np.where(result.success, result.x, high))

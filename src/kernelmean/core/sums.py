@@ -70,8 +70,8 @@ class RowGroups:
     def sums_at(self, places: Any, table: Array) -> Array:
         """Return the sums of the rows of a table with the numbers ``places`` over every group, shape (groups, k)."""
         if is_foreign(places):
-            found = namespace(places).take(like(table, places, "float64"), places, axis=0)
-            return np.asarray(to_numpy(self.sums(found.T))).T
+            rows = namespace(places).take(like(table, places, "float64"), places, axis=0)
+            return np.asarray(to_numpy(self.sums(rows.T))).T
         ends = np.append(self.starts, len(places))
         counts = np.ones(len(places)) if self.weights is None else self.weights
         return np.asarray(csr_array((counts, places, ends), (len(self.starts), len(table))) @ table)
@@ -103,10 +103,10 @@ def stripe_transforms(values: Any, length: int) -> Any:
     cut = values.reshape(count, stripes, length)
     if stripes == 1:
         return scipy.fft.rfft(cut, axis=2).transpose(2, 1, 0)
-    found = np.empty((length // 2 + 1, stripes, count), np.complex128)
+    transforms = np.empty((length // 2 + 1, stripes, count), np.complex128)
     for part in slices(count, _TRANSFORMED):
-        found[:, :, part] = scipy.fft.rfft(cut[part], axis=2).transpose(2, 1, 0)
-    return found
+        transforms[:, :, part] = scipy.fft.rfft(cut[part], axis=2).transpose(2, 1, 0)
+    return transforms
 
 
 def conjugate(transforms: Any) -> Any:

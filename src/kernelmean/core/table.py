@@ -196,8 +196,8 @@ class Frame:
             )
 
     def _known(self, names: Iterable[str]) -> list[str]:
-        found = [name if name in self.cells else column_name(name) for name in names]
-        for name in found:
+        columns = [name if name in self.cells else column_name(name) for name in names]
+        for name in columns:
             if name not in self.cells:
                 commas = any("," in each for each in self.names)
                 names = map(repr, self.names) if commas else self.names
@@ -205,7 +205,7 @@ class Frame:
                     f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}; its columns are "
                     f"{listed(names)}"
                 )
-        return found
+        return columns
 
     def _check_numeric(self, reader: str) -> None:
         """Raise when columns hold anything but numbers, and show one such cell of each."""
@@ -252,9 +252,9 @@ def as_table(X: Any, name: str = "X", *, missing: str = "error", reader: str = "
     """
     if isinstance(X, Table):
         return X
-    found = data_frame(X, name)
-    if found is not None:
-        return _as_frame(*found, name).to_table(missing, reader=reader)
+    pair = data_frame(X, name)
+    if pair is not None:
+        return _as_frame(*pair, name).to_table(missing, reader=reader)
     values = check_points(X, name)
     return Table(owned(values, X), _numbers(values.shape[1]), named=False)
 
@@ -271,8 +271,8 @@ def named_frame(X: Any, name: str) -> Frame | None:
         return X
     if isinstance(X, Table):
         return Frame(dict(zip(X.names, X.values.T, strict=True)), name, named=X.named)
-    found = data_frame(X, name)
-    return None if found is None else _as_frame(*found, name)
+    pair = data_frame(X, name)
+    return None if pair is None else _as_frame(*pair, name)
 
 
 def numbered_frame(values: Array, name: str) -> Frame:
@@ -287,10 +287,10 @@ def _numbers(dim: int) -> tuple[str, ...]:
 
 def as_frame(data: Any, source: str, notes: tuple[str, ...] = ()) -> Frame:
     """Return the columns of a data frame as NumPy arrays; all numbers become float64."""
-    found = data_frame(data, source)
-    if found is None:
+    pair = data_frame(data, source)
+    if pair is None:
         raise TypeError(f"{source} is a {type(data).__name__}; a data frame with named columns is needed")
-    return _as_frame(*found, source, notes)
+    return _as_frame(*pair, source, notes)
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -311,9 +311,9 @@ def _as_frame(frame: nw.DataFrame[Any], named: bool, source: str, notes: tuple[s
     names = list(map(column_name, frame.columns))
     check_names(names, source)
     columns = cast("Iterable[nw.Series[Any]]", frame.iter_columns())  # frame[:, j] looks at all columns every time
-    found = {name: read_cells(column) for name, column in zip(names, columns, strict=True)}
-    declared = {name: said for name, (_, said) in found.items() if said is not None}
-    cells = {name: own for name, (own, _) in found.items()}
+    pairs = {name: read_cells(column) for name, column in zip(names, columns, strict=True)}
+    declared = {name: kind for name, (_, kind) in pairs.items() if kind is not None}
+    cells = {name: values for name, (values, _) in pairs.items()}
     return Frame(cells, source, notes, declared=declared, named=named)
 
 

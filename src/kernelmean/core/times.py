@@ -26,13 +26,13 @@ def zoned_parser(order: str | None) -> Parse:
     local = time_parser(order)
 
     def parse(cell: str) -> datetime | None:
-        found = _ZONE.fullmatch(cell)
-        time = None if found is None else local(found["time"])
-        if found is None or time is None:
+        match = _ZONE.fullmatch(cell)
+        time = None if match is None else local(match["time"])
+        if match is None or time is None:
             return None
-        offset = timedelta(hours=int(found["hours"] or 0), minutes=int(found["minutes"] or 0))
+        offset = timedelta(hours=int(match["hours"] or 0), minutes=int(match["minutes"] or 0))
         try:
-            return time + offset if found["sign"] == "-" else time - offset
+            return time + offset if match["sign"] == "-" else time - offset
         except OverflowError:
             return None
 
@@ -48,22 +48,22 @@ def time_parser(order: str | None, *, with_time: bool = True) -> Parse:
         patterns.append(re.compile(rf"{first}(?P<mark>[-/]|\. ?){second}(?P=mark){third}{_TIME}", re.ASCII))
 
     def parse(cell: str) -> datetime | None:
-        found = next((match for pattern in patterns if (match := pattern.fullmatch(cell)) is not None), None)
-        return None if found is None or (found["hour"] is not None and not with_time) else _instant(found)
+        match = next(filter(None, (pattern.fullmatch(cell) for pattern in patterns)), None)
+        return None if match is None or (match["hour"] is not None and not with_time) else _instant(match)
 
     return parse
 
 
-def _instant(found: re.Match[str]) -> datetime | None:
+def _instant(match: re.Match[str]) -> datetime | None:
     """Return the time, None if it does not exist in the calendar."""
-    hour, half = int(found["hour"] or 0), (found["half"] or "").lower()
+    hour, half = int(match["hour"] or 0), (match["half"] or "").lower()
     if half:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if half == "p" else 0)
-    micro = int((found["fraction"] or "")[:6].ljust(6, "0"))
-    year, month, day = (int(found[part]) for part in ("year", "month", "day"))
+    micro = int((match["fraction"] or "")[:6].ljust(6, "0"))
+    year, month, day = (int(match[part]) for part in ("year", "month", "day"))
     try:
-        return datetime(year, month, day, hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
+        return datetime(year, month, day, hour, int(match["minute"] or 0), int(match["second"] or 0), micro)
     except ValueError:
         return None

@@ -38,12 +38,12 @@ def data_frame(data: Any, source: str) -> tuple[nw.DataFrame[Any], bool] | None:
         return None
     refuse_sparse(data, source)
     try:
-        found = nw.from_native(_chunked(data), eager_only=True, allow_series=True, pass_through=True)
+        frame = nw.from_native(_chunked(data), eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise ValueError(f"{source} uses a column name twice; give every column its own name") from error
-    if isinstance(found, nw.Series):
-        return found.alias("x0" if found.name in (None, "") else found.name).to_frame(), False
-    return (found, True) if isinstance(found, nw.DataFrame) else None
+    if isinstance(frame, nw.Series):
+        return frame.alias("x0" if frame.name in (None, "") else frame.name).to_frame(), False
+    return (frame, True) if isinstance(frame, nw.DataFrame) else None
 
 
 def row_labels(data: Any) -> tuple[str, list[Any]] | None:
@@ -51,8 +51,8 @@ def row_labels(data: Any) -> tuple[str, list[Any]] | None:
 
     Labels that cannot be hashed, such as lists, are given as text.
     """
-    own = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
-    index = nw.maybe_get_index(own) if isinstance(own, nw.DataFrame | nw.Series) else None
+    frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
+    index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame | nw.Series) else None
     if index is None:
         return None
     labels = list(index)
@@ -74,9 +74,9 @@ def as_column(data: Any, name: str) -> Any:
 
 def refuse_sparse(data: Any, name: str) -> None:
     """Raise when data are sparse, and say how to make them dense."""
-    found = None if isinstance(data, np.ndarray | list | tuple | float | int) else _sparse(data)
-    if found is not None:
-        what, dense = found
+    sparse = None if isinstance(data, np.ndarray | list | tuple | float | int) else _sparse(data)
+    if sparse is not None:
+        what, dense = sparse
         raise TypeError(f"{name} is {what}, and dense numbers are needed; pass {dense.format(name=name)}")
 
 
@@ -155,16 +155,16 @@ def validated(estimator: Any, X: Any, **options: Any) -> Array:
     if is_foreign(X):
         return _validated_foreign(estimator, X, **options)
     check_has_rows(X, "X")
-    found = data_frame(X, "X")
-    if found is not None and np.ndim(X) == 1:
-        X = found[0].to_native() if getattr(X, "name", None) else as_column(X, "X")
+    frame, _ = data_frame(X, "X") or (None, False)
+    if frame is not None and np.ndim(X) == 1:
+        X = frame.to_native() if getattr(X, "name", None) else as_column(X, "X")
     check_cells(X)
     as_sklearn = {"ensure_all_finite": False, **options}
     array = np.asarray(validate_data(estimator, X, dtype=np.float64, **as_sklearn))
     if "ensure_all_finite" not in options:
         check_finite(array, "X")
-    if found is not None or hasattr(estimator, "_labels"):
-        _check_labels(estimator, () if found is None else found[0].columns, reset=options.get("reset", True))
+    if frame is not None or hasattr(estimator, "_labels"):
+        _check_labels(estimator, () if frame is None else frame.columns, reset=options.get("reset", True))
     return array
 
 

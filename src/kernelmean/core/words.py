@@ -101,7 +101,7 @@ def refuse(reason: str, **options: tuple[Any, Any]) -> None:
     ...
     ValueError: kernel=Gaussian(1.0) has a bandwidth; leave bandwidth= out
     """
-    names = [name for name, given in options.items() if is_passed(*given)]
+    names = [name for name, values in options.items() if is_passed(*values)]
     if names:
         raise ValueError(f"{reason}; leave {' and '.join(f'{name}=' for name in names)} out")
 
@@ -132,8 +132,8 @@ def skipping(lines: int | None = None) -> str:
 
 def drop_rows(reader: str) -> str:
     """Return how to leave rows with blank cells out of a table of numbers."""
-    asked = f"with {reader}(..., missing='drop') " if reader else ""
-    return f"drop such rows {asked}or fill them first"
+    option = f"with {reader}(..., missing='drop') " if reader else ""
+    return f"drop such rows {option}or fill them first"
 
 
 def all_incomplete(source: str, emptiest: str, reader: str = "") -> ValueError:

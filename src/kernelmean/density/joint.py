@@ -188,12 +188,12 @@ def descend(
     return Descent(layout.unpack(result.x), np.array(path), bool(result.status != 1))
 
 
-def warn_of(end: Descent, asked: int, max_iter: int | None) -> None:
+def warn_of(end: Descent, n_components: int, max_iter: int | None) -> None:
     """Warn of fewer components than requested, and of a descent that ``max_iter`` (None: early stopping) ended."""
-    found = len(end.mixture.weights)
-    if found < asked:
+    size = len(end.mixture.weights)
+    if size < n_components:
         warnings.warn(
-            f"n_components is {asked}, the data have {found} distinct rows: the mixture has {found} components, "
+            f"n_components is {n_components}, the data have {size} distinct rows: the mixture has {size} components, "
             "one around each",
             UserWarning,
             stacklevel=4,

@@ -155,8 +155,8 @@ class KernelMeanMatching(FrozenAttributes, DensityMixin, BaseEstimator):  # type
         """
         del y
         X = validated(self, on_host(X), ensure_min_samples=2)
-        if told := unlike_scales(X, names_in(self)):
-            warnings.warn(told, UserWarning, stacklevel=2)
+        if message := unlike_scales(X, names_in(self)):
+            warnings.warn(message, UserWarning, stacklevel=2)
         sample = Sample.of(X, sample_weight)
         recipe, rng = self._prepare()
         self.trials_, pairs = [], None

@@ -71,15 +71,15 @@ class MatchingObjective:
             bumps.sums(beta, means, S + base + (_matrix(noise) if full else noise), self._shift)
             for bumps, beta, noise in self._groups
         ]
-        gram, own = overlaps(weights, means, S, base, self._shift)
+        gram, overlap = overlaps(weights, means, S, base, self._shift)
         linear = np.asarray(sum(s.values for s in sums))
-        slope = own.means - weights[:, None] * sum(s.means for s in sums)
+        slope = overlap.means - weights[:, None] * sum(s.means for s in sums)
         rate = weights.reshape(-1, *[1] * (S.ndim - 1))
-        widening = own.covariances - rate * sum(s.covariances for s in sums)
+        widening = overlap.covariances - rate * sum(s.covariances for s in sums)
         if axes and full:
             widening = np.diagonal(widening, axis1=1, axis2=2)
-        value = float(weights @ (own.values - 2.0 * linear))
-        return Value(value, 2.0 * (own.values - linear), 2.0 * slope, 2.0 * widening, gram, linear)
+        value = float(weights @ (overlap.values - 2.0 * linear))
+        return Value(value, 2.0 * (overlap.values - linear), 2.0 * slope, 2.0 * widening, gram, linear)
 
 
 def weights_problem(target: Embedding, mixture: GaussianMixture) -> tuple[Array, Array]:

@@ -174,8 +174,8 @@ def _logsumexp(logs: Array, axis: int, weights: Array | None = None) -> Array:
     terms = xp.exp(logs - largest)
     total = xp.sum(terms if weights is None else terms * weights, axis=axis)
     with np.errstate(divide="ignore"):  # density 0 has logarithm -inf
-        found: Array = xp.log(total) + xp.squeeze(largest, axis=axis)
-    return found
+        logarithm: Array = xp.log(total) + xp.squeeze(largest, axis=axis)
+    return logarithm
 
 
 def sampled(parts: Sequence[PointPart], n: int, rng: np.random.Generator) -> Array:

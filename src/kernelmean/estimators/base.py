@@ -116,8 +116,8 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
         raise ValueError(
             f"noise is {noise!r}, and a Gram matrix has no points to add it to; write noise=None, as in KME()"
         )
-    given = None if isinstance(strength, str) else check_positive_number(strength, "strength", zero=True)
-    options = Options(noise, as_filter(filter_), given, contraction, criterion)
+    number = None if isinstance(strength, str) else check_positive_number(strength, "strength", zero=True)
+    options = Options(noise, as_filter(filter_), number, contraction, criterion)
     if options.strength is not None and options.filter is None:
         raise ValueError(f"strength is {strength!r}, but there is no filter; write filter='scale' or 'ridge'")
     if options.contraction is not None:

@@ -85,8 +85,8 @@ class BayesianKernelMean(MeanEstimator):
             )
         kernel = make_kernel(self.kernel, self.bandwidth, X)
         posteriors = [_Posterior(X, kernel, Normal(variance)) for variance in self._smoothings(kernel)]
-        found = [(posterior, self._strength(posterior)) for posterior in posteriors]
-        posterior, self.strength_ = min(found, key=lambda pair: pair[0].loocv(pair[1]))
+        pairs = [(posterior, self._strength(posterior)) for posterior in posteriors]
+        posterior, self.strength_ = min(pairs, key=lambda pair: pair[0].loocv(pair[1]))
         self.loocv_ = posterior.loocv(self.strength_)
         self.embedding_ = embed(X, kernel, weights=posterior.weights(self.strength_), noise=posterior.noise)
         self.bandwidth_ = getattr(kernel, "bandwidth", None)
@@ -143,5 +143,5 @@ def _minimize(score: Any, unit: float) -> float:
     values = [score(math.exp(u)) for u in grid]
     k = int(np.argmin(values))
     bounds = (grid[max(k - 1, 0)], grid[min(k + 1, _GRID - 1)])
-    found = minimize_scalar(lambda u: score(math.exp(u)), bounds=bounds, method="bounded", options={"xatol": 1e-6})
-    return math.exp(found.x if found.fun < values[k] else grid[k])
+    result = minimize_scalar(lambda u: score(math.exp(u)), bounds=bounds, method="bounded", options={"xatol": 1e-6})
+    return math.exp(result.x if result.fun < values[k] else grid[k])

@@ -108,9 +108,9 @@ def _drawn(batches: Iterator[Array]) -> Array:
     """Return the rows of :func:`drawn_numbers`, drawn without replacement, whatever the batches."""
     rng, kept, keys = np.random.default_rng(0), None, np.empty(0)
     for X in batches:
-        own = rng.random(len(X))
-        few = np.argsort(own, kind="stable")[:DRAWN]
-        rows, keys = X[few] if kept is None else np.concatenate([kept, X[few]]), np.concatenate([keys, own[few]])
+        draws = rng.random(len(X))
+        few = np.argsort(draws, kind="stable")[:DRAWN]
+        rows, keys = X[few] if kept is None else np.concatenate([kept, X[few]]), np.concatenate([keys, draws[few]])
         best = np.argsort(keys, kind="stable")[:DRAWN]
         kept, keys = rows[best], keys[best]
     if kept is None or len(kept) < 2:
@@ -129,22 +129,22 @@ def exact_limit(estimator: FeatureEstimator) -> int:
 
 def rows_of(estimator: FeatureEstimator, X: Any) -> BatchedRows | Any:
     """Return rows in batches for an estimator fitted by features, else all rows, to be fitted exactly."""
-    asked, limit = estimator.features not in (None, 0), exact_limit(estimator)
+    by_features, limit = estimator.features not in (None, 0), exact_limit(estimator)
     if not is_in_memory(X):
         source = read(X)
-        found, long = (source, False) if source.in_memory else measured(source, limit)
-        if isinstance(found, Source) and (long or asked):
-            estimator.name_columns(found.names, named=found.named)
-            several = source if not source.once else found  # which goes on with the rows that were measured
+        data, long = (source, False) if source.in_memory else measured(source, limit)
+        if isinstance(data, Source) and (long or by_features):
+            estimator.name_columns(data.names, named=data.named)
+            several = source if not source.once else data  # which goes on with the rows that were measured
             return BatchedRows.of(lambda: iter(several), not source.once)
-        X = found if not isinstance(found, Source) else found.whole().to_table()
+        X = data if not isinstance(data, Source) else data.whole().to_table()
     check_has_rows(X, "X")
-    X = on_host(X) if asked else X
-    if is_foreign(X) or not (asked or np.shape(X)[0] > limit):
+    X = on_host(X) if by_features else X
+    if is_foreign(X) or not (by_features or np.shape(X)[0] > limit):
         return X
     points = validated(estimator, X, ensure_min_samples=2)
     check_spread(points)
-    if not asked and _refusal(estimator.options(Gaussian(1.0)), None):
+    if not by_features and _refusal(estimator.options(Gaussian(1.0)), None):
         return X
     return BatchedRows.of(lambda: iter([points]), True, points)
 
@@ -190,8 +190,8 @@ def features_for(estimator: FeatureEstimator, rows: BatchedRows) -> FeatureMap:
     some = rows.drawn if rows.whole is None else rows.whole
     kernel = make_kernel(estimator.kernel, estimator.bandwidth_for(some), some)
     if rows.whole is None:
-        asked = rules_of(estimator.kernel, some.shape[1]) if isinstance(estimator.kernel, Kernel) else ()
-        for rule in (*asked, estimator.bandwidth):
+        rules = rules_of(estimator.kernel, some.shape[1]) if isinstance(estimator.kernel, Kernel) else ()
+        for rule in (*rules, estimator.bandwidth):
             if isinstance(rule, str) and not rule.startswith("median"):
                 raise ValueError(
                     f"the rule {rule!r} looks at all rows, and these are read batch by batch; pass a number"
@@ -234,19 +234,19 @@ def fit_sums(mu: Embedding, options: Options, drawn: Array | None, again: Again,
         strength = None if options.filter is None else (1.0 / scale - 1.0 if scale > 0 else math.inf)
         features, score = mu.features, means.score(scale)
         if isinstance(features, Landmarks):
-            found = LandmarkRows.of(mu, features).embedding(noise, scale, r)
-            error = _distance(mu, found, scale, r, again, plan)
-            return FeatureFit(found, score, strength, r, error, features, (_bound_note(features, mu, error),))
-        found = scale * smoothed(mu, noise)
-        squared = inner(found, found)
+            estimate = LandmarkRows.of(mu, features).embedding(noise, scale, r)
+            error = _distance(mu, estimate, scale, r, again, plan)
+            return FeatureFit(estimate, score, strength, r, error, features, (_bound_note(features, mu, error),))
+        estimate = scale * smoothed(mu, noise)
+        squared = inner(estimate, estimate)
         note = (
             f"{features.summary} stand for {mu.shape[0]:,} rows: the squared norm of the estimate, "
             f"{squared.value:.3g}, has the standard error {squared.standard_error:.2g} over their draw"
         )
-        return FeatureFit(found, score, strength, r, math.nan, features, (note,))
+        return FeatureFit(estimate, score, strength, r, math.nan, features, (note,))
 
 
-def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
+def _distance(mu: Embedding, estimate: Embedding, scale: float, r: float, again: Again, plan: Plan) -> float:
     """Return a bound of the distance from the estimate of all rows.
 
     Noise never increases a norm, and a contraction by r increases it at most r^(-d/2) times: this is the ratio of the
@@ -257,8 +257,8 @@ def _distance(mu: Embedding, found: Embedding, scale: float, r: float, again: Ag
         return scale * sums.residual
     rows = LandmarkRows.of(mu, mu.features)
     if again is not None:
-        return scale * rows.distance(again(), plan, found.noise, r) / rows.n
-    longest = scale * math.sqrt(rows.moments.squared_norm) + found.norm()
+        return scale * rows.distance(again(), plan, estimate.noise, r) / rows.n
+    longest = scale * math.sqrt(rows.moments.squared_norm) + estimate.norm()
     return min(scale * sums.residual * r ** (-0.5 * mu.features.dim), longest)
 
 
@@ -303,9 +303,9 @@ def _ridge(mu: Embedding, options: Options, again: Again, plan: Plan) -> Feature
     else:
         residual = max(moments.squared_norm - rows.squared_norm, 0.0)
         off = rows.n * math.sqrt(float(direction @ moments.second @ direction) * residual)
-    found = replace(rows, weights=features.weights(ridge.coordinates(strength))).embedding(Dirac())
+    estimate = replace(rows, weights=features.weights(ridge.coordinates(strength))).embedding(Dirac())
     error = sums.residual + off
-    return FeatureFit(found, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
+    return FeatureFit(estimate, score, strength, 1.0, error, features, (_bound_note(features, mu, error),))
 
 
 @final
@@ -354,12 +354,12 @@ class FeatureRidge:
             tile = np.empty((len(X), features.size))
             features.fill(X, Dirac(), tile)
             Z = tile @ self.vectors
-            own, direct = np.square(Z).sum(axis=1)[:, None], (Z @ self.total)[:, None]
+            diagonal, direct = np.square(Z).sum(axis=1)[:, None], (Z @ self.total)[:, None]
             (first, cross), (h, h2) = (np.split(part, 2, axis=1) for part in (Z @ columns, Z**2 @ squares))
             w = strengths * (first - 1.0) / (1.0 - h)
             target = direct - strengths * first  # φᵀ C G s
-            lin = (target - own - w * h) / (self.n - 1.0)
-            quad = norm + own - 2.0 * target + w * (w * h2 - 2.0 * (cross - h))
+            lin = (target - diagonal - w * h) / (self.n - 1.0)
+            quad = norm + diagonal - 2.0 * target + w * (w * h2 - 2.0 * (cross - h))
             return np.asarray((quad / (self.n - 1.0) ** 2 - 2.0 * lin).sum(axis=0))
 
         tiles = tiled(features, batches)

@@ -100,12 +100,12 @@ def best_directions(rows: GroupedRows, features: Array, many: int | None) -> Dir
     errors = np.zeros(whole.size)
     for fold in range(len(scatters) if total > 2 else 0):
         new = folds == fold
-        found = Directions.of(means[~new], rows.sizes[~new], np.delete(scatters, fold, axis=0).sum(axis=0))
-        errors += errors_along(found, GroupedRows(apart[of_rows == fold], rows.sizes[new]), means[new])
+        directions = Directions.of(means[~new], rows.sizes[~new], np.delete(scatters, fold, axis=0).sum(axis=0))
+        errors += errors_along(directions, GroupedRows(apart[of_rows == fold], rows.sizes[new]), means[new])
     return whole.first(int(np.argmax(np.append(errors >= 0.0, True))))
 
 
-def errors_along(found: Directions, rows: GroupedRows, means: Array) -> Array:
+def errors_along(directions: Directions, rows: GroupedRows, means: Array) -> Array:
     """Return the sum over bags of the squared errors of predictions, less the squares that they predict, shape (k,).
 
     ``rows`` are deviations from the means of their bags. With y the coordinate of a mean and a the factor of a bag this
@@ -114,6 +114,6 @@ def errors_along(found: Directions, rows: GroupedRows, means: Array) -> Array:
     """
     several = rows.sizes > 1
     sizes = rows.sizes[several]
-    noise = rows.sums(np.square(rows.points @ found.axes))[several] / (sizes * (sizes - 1.0))[:, None]
-    squares, factors = np.square((means[several] - found.origin) @ found.axes), found.factors(sizes)
+    noise = rows.sums(np.square(rows.points @ directions.axes))[several] / (sizes * (sizes - 1.0))[:, None]
+    squares, factors = np.square((means[several] - directions.origin) @ directions.axes), directions.factors(sizes)
     return np.asarray((factors**2 * squares - 2.0 * factors * (squares - noise)).sum(axis=0))

@@ -156,8 +156,8 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
         check_is_fitted(self)
         rows, _ = check_bags(X, self.column_names_)
         if rows.points.shape[1] != self.n_columns_:
-            found = count(rows.points.shape[1], "column")
-            raise ValueError(f"the bags have {found}, those of the fit had {self.n_columns_}")
+            columns = count(rows.points.shape[1], "column")
+            raise ValueError(f"the bags have {columns}, those of the fit had {self.n_columns_}")
         with serial_blas:
             if not isinstance(self.map_, Landmarks):
                 return _quantiles(rows, self.map_)
@@ -207,8 +207,8 @@ class DistributionEncoder(FrozenAttributes, ClassNamePrefixFeaturesOutMixin, Tra
 def _quantiles(rows: GroupedRows, projections: Array) -> Array:
     """Return quantiles of slices; squared distances are means over slices of those of quantile functions."""
     levels, projected = (np.arange(_LEVELS) + 0.5) / _LEVELS, rows.points @ projections
-    found = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
-    return np.stack(found) / np.sqrt(_LEVELS * projections.shape[1])
+    quantiles = [np.quantile(projected[i:j], levels, axis=0, method="hazen").ravel() for i, j in rows.spans]
+    return np.stack(quantiles) / np.sqrt(_LEVELS * projections.shape[1])
 
 
 def check_bags(X: Any, names: Names = None) -> tuple[GroupedRows, Names]:
@@ -219,9 +219,9 @@ def check_bags(X: Any, names: Names = None) -> tuple[GroupedRows, Names]:
         raise ValueError(f"X {passed}; pass a list of arrays, one for each bag, or an array (bags, rows, columns)")
     if not len(bags):
         raise ValueError("X has no bags; pass a list of arrays, one for each bag")
-    first, own = named_points(bags[0], "bag 0")
-    known, other = (own, "bag 0") if names is None else (names, "the fit")
-    found = [as_host(points_like(bag, known, f"bag {number}", other)) for number, bag in enumerate(bags)]
-    for number, bag in enumerate(found):
+    first, columns = named_points(bags[0], "bag 0")
+    known, other = (columns, "bag 0") if names is None else (names, "the fit")
+    bags = [as_host(points_like(bag, known, f"bag {number}", other)) for number, bag in enumerate(bags)]
+    for number, bag in enumerate(bags):
         check_same_columns(bag, first, (f"bag {number}", "bag 0"))
-    return GroupedRows(np.concatenate(found), np.array([len(bag) for bag in found])), known
+    return GroupedRows(np.concatenate(bags), np.array([len(bag) for bag in bags])), known

@@ -56,14 +56,14 @@ def leave_one_out(mu: Embedding, noise: Noise = _NONE) -> Means:
     n, mean, squared_norm = rows.count, rows.mean, rows.sums.value[2] / weight
     alpha = diagonal_share(n, "loocv")
     once = features.damped(mean, noise)
-    own, own_squared = squared_norm, squared_norm
+    diagonal, diagonal_twice = squared_norm, squared_norm
     if isinstance(features, Fourier):
         damping = features.damping(noise)
-        own, own_squared = float(features.weights @ damping), float(features.weights @ damping**2)
+        diagonal, diagonal_twice = float(features.weights @ damping), float(features.weights @ damping**2)
     cross, square = (
-        float((n * total - one) / (n - 1)) for total, one in ((mean @ once, own), (once @ once, own_squared))
+        float((n * total - one) / (n - 1)) for total, one in ((mean @ once, diagonal), (once @ once, diagonal_twice))
     )
-    return Means(squared_norm, cross, (1 - alpha) * square + alpha * own_squared)
+    return Means(squared_norm, cross, (1 - alpha) * square + alpha * diagonal_twice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +141,9 @@ class LandmarkRows:
             features.fill(X, Dirac(), vectors)
             w = np.ones(len(X)) if direction is None else vectors @ direction
             weights = features.weights(w @ vectors)
-            own = float(w @ expected_blocks(kernel, Z, noise, Z, noise)(everything, everything) @ w)
+            squared = float(w @ expected_blocks(kernel, Z, noise, Z, noise)(everything, everything) @ w)
             mixed = float(w @ expected_blocks(kernel, Z, noise, points, noise)(everything, everything) @ weights)
-            left = own - 2.0 * mixed + float(weights @ inner @ weights)
-            return math.sqrt(max(left, 0.0) + ROUNDING * abs(own))
+            left = squared - 2.0 * mixed + float(weights @ inner @ weights)
+            return math.sqrt(max(left, 0.0) + ROUNDING * abs(squared))
 
         return sum(plan.map(run, tiled(features, batches), self.n * features.size))

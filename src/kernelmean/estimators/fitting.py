@@ -149,16 +149,16 @@ def relative(noise: NoiseForm | Noise | None, problem: NoiseProblem) -> ScoredNo
     return problem.at(np.maximum(values, 0.0), vectors)
 
 
-def noise_of(problem: NoiseProblem, choice: ScoredNoise, asked: NoiseForm | Noise | None) -> Noise:
+def noise_of(problem: NoiseProblem, choice: ScoredNoise, noise: NoiseForm | Noise | None) -> Noise:
     """Return the chosen noise in the units of the data."""
-    if not isinstance(asked, str):
-        return asked or Dirac()
-    if choice.vectors is not None or asked == "full":
+    if not isinstance(noise, str):
+        return noise or Dirac()
+    if choice.vectors is not None or noise == "full":
         vectors = np.eye(problem.dim) if choice.vectors is None else choice.vectors
         covariance = (vectors * choice.noise) @ vectors.T * np.outer(problem.bandwidths, problem.bandwidths)
         return Normal((covariance + covariance.T) / 2)
     variances = choice.noise * problem.bandwidths**2
-    return Normal.diagonal(variances) if asked == "diagonal" else Normal(float(variances[0]))
+    return Normal.diagonal(variances) if noise == "diagonal" else Normal(float(variances[0]))
 
 
 def _strength(scale: float, options: Options) -> float | None:
@@ -183,18 +183,18 @@ def _generic(X: Array, kernel: Kernel, options: Options) -> FittedMean:
                 f"noise={options.noise!r} searches a variance by closed forms, which {kernel!r} has not; pass a noise "
                 "that you choose to KernelMean, such as noise=noise.Sampled(noise.Normal.isotropic(0.1), n_samples=256)"
             ) from reason
-        noise, found = chosen.noise, chosen.means
+        noise, averages = chosen.noise, chosen.means
     else:
         noise = options.noise or Dirac()
-        found = means(kernel, X, noise, alpha)
-    scale = found.best_scale(options.scale)
-    by_risk, score = options.criterion == "risk", found.score(scale)
-    loocv = means(kernel, X, noise, diagonal_share(X.shape[0], "loocv")) if by_risk else found
+        averages = means(kernel, X, noise, alpha)
+    scale = averages.best_scale(options.scale)
+    by_risk, score = options.criterion == "risk", averages.score(scale)
+    loocv = means(kernel, X, noise, diagonal_share(X.shape[0], "loocv")) if by_risk else averages
     return FittedMean(
         points=X,
         weights=np.full(X.shape[0], scale / X.shape[0]),
         noise=noise,
-        constant=found.constant,
+        constant=averages.constant,
         score=replace(score, constant=0.0) if by_risk else score,
         loocv=loocv.score(scale).value,
         strength=_strength(scale, options),
@@ -216,18 +216,18 @@ def _family(X: Array, form: NoiseForm) -> Callable[[float], Noise]:
 def _filtered(weighing: Weighing, filter_: Filter, options: Options) -> FittedMean:
     if options.strength is not None:
         try:
-            found = weighing.at(filter_, options.strength)
+            strength = weighing.at(filter_, options.strength)
         except ScoreLimitError:
-            found = Strength(options.strength, Score(math.nan, 0, -math.inf))
+            strength = Strength(options.strength, Score(math.nan, 0, -math.inf))
     else:
-        found = weighing.best_printed() if options.criterion == "printed" else weighing.best(filter_)
+        strength = weighing.best_printed() if options.criterion == "printed" else weighing.best(filter_)
     by_loocv = options.criterion == "loocv"
     return FittedMean(
         points=weighing.X,
-        weights=weighing.weights(filter_, found.value),
+        weights=weighing.weights(filter_, strength.value),
         noise=weighing.noise,
         constant=weighing.constant,
-        score=found.score,
-        loocv=(found.score if by_loocv else weighing.at(filter_, found.value).score).value,
-        strength=found.value,
+        score=strength.score,
+        loocv=(strength.score if by_loocv else weighing.at(filter_, strength.value).score).value,
+        strength=strength.value,
     )

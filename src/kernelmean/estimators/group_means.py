@@ -155,15 +155,15 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         """
         check_name(self.estimator)
         strengths = strengths_of(self.sharing)
-        own = check_plan(plan)
-        if isinstance(own, RemotePlan):
+        checked = check_plan(plan)
+        if isinstance(checked, RemotePlan):
             raise TypeError("means of groups are estimated in this process; leave plan= out, or pass a Plan")
         points = as_host(validated(self, X, ensure_min_samples=2))
         check_spread(points)
         self.groups_, codes = group_codes(y if groups is None else groups, len(points))
         rows = GroupedRows.of(points, codes)
-        with run_by(own), serial_blas:
-            self._estimate(rows, strengths, own)
+        with run_by(checked), serial_blas:
+            self._estimate(rows, strengths, checked)
         return self
 
     def _estimate(self, rows: GroupedRows, strengths: Sequence[float], plan: Plan) -> None:
@@ -179,8 +179,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         sharing = best_sharing(values, likeness, self.estimator, strengths)
         self.sharing_, self.noise_, self.scale_ = sharing.strength, sharing.noise, sharing.scale
         self.kernel_, self.sizes_, self.means_ = kernel, sealed(rows.sizes), values.means(sharing.noise)
-        own = rows.sums(kernel.diag(rows.points)) / rows.sizes
-        self.loocv_ = sharing.score + float(own[rows.scored].mean())
+        diagonal = rows.sums(kernel.diag(rows.points)) / rows.sizes
+        self.loocv_ = sharing.score + float(diagonal[rows.scored].mean())
         every = np.arange(len(rows.sizes))
         self.weights_ = sealed(weights_of(likeness.distances(), sharing.strength, every, rows.sizes))
 

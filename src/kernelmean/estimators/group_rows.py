@@ -112,10 +112,10 @@ class ExactValues:
         """Return the inner products of the means, shape (T, T)."""
         points = self.rows.points
         tiles = expected_blocks(self.kernel, points, noise, points, noise)
-        found = np.zeros((len(self.rows.sizes),) * 2)
+        gram = np.zeros((len(self.rows.sizes),) * 2)
         for group, rows in self.rows.blocks(range(len(self.rows.sizes)), len(points)):
-            found[group] += self._means(tiles(rows, slice(None))).sum(axis=0) / self.rows.sizes[group]
-        return (found + found.T) / 2.0
+            gram[group] += self._means(tiles(rows, slice(None))).sum(axis=0) / self.rows.sizes[group]
+        return (gram + gram.T) / 2.0
 
     def _means(self, tile: Array) -> Array:
         return np.asarray(np.add.reduceat(tile, self.rows.edges[:-1], axis=1) / self.rows.sizes)

@@ -217,9 +217,9 @@ def search_isotropic(problem: NoiseProblem) -> ScoredNoise:
         return _search_direction(problem, (problem.bandwidths[0] / problem.bandwidths) ** 2, None)
     distances = problem.distances
     exact, coarse = (_isotropic(problem, source) for source in (distances, distances.sketch()))
-    found = minimize_line(exact, coarse, log_grid(10 * distances.largest / problem.dim))
-    noise = np.full(problem.dim, math.exp(found.point[0]))
-    return lower(problem.without(), problem.choice(found.terms, noise))
+    minimum = minimize_line(exact, coarse, log_grid(10 * distances.largest / problem.dim))
+    noise = np.full(problem.dim, math.exp(minimum.point[0]))
+    return lower(problem.without(), problem.choice(minimum.terms, noise))
 
 
 def _isotropic(problem: NoiseProblem, source: isotropic.Source) -> ScoreObjective:
@@ -242,8 +242,8 @@ def _search_direction(problem: NoiseProblem, direction: Array, vectors: Array | 
     exact, coarse = (_direction(problem, Y @ like(rotation, Y), direction) for Y in (problem.Y, problem.part))
     span = largest_norm(problem.Y)
     grid = log_grid(40 * span / problem.dim) - math.log(max(direction.mean(), 1e-300))
-    found = minimize_line(exact, coarse, grid)
-    choice = problem.choice(found.terms, math.exp(found.point[0]) * direction, vectors=vectors)
+    minimum = minimize_line(exact, coarse, grid)
+    choice = problem.choice(minimum.terms, math.exp(minimum.point[0]) * direction, vectors=vectors)
     return lower(problem.without(), choice)
 
 
@@ -272,8 +272,8 @@ def search_diagonal(problem: NoiseProblem) -> ScoredNoise:
     coarse, exact = (_axes(problem, Y) for Y in (problem.part, problem.Y))
     explored = best([descend(coarse, start, bounds, unit, EXPLORE) for start in _starts(problem, common)])
     starts = [np.clip(u, *bounds.T) for u in (np.log(np.maximum(common.noise, 1e-300)), explored.point)]
-    found = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
-    return _tidy(problem, common, lower(common, problem.choice(found.terms, np.exp(found.point))))
+    minimum = descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit)
+    return _tidy(problem, common, lower(common, problem.choice(minimum.terms, np.exp(minimum.point))))
 
 
 def _axes(problem: NoiseProblem, Y: Array) -> ScoreObjective:
@@ -312,9 +312,9 @@ def search_tied(problem: NoiseProblem) -> ScoredNoise:
     """Return the best r of the tied contraction: σ² = (1 - r²) v, v the mean variance of the columns."""
     exact, coarse = (_tied(problem, Y) for Y in problem.spanned)
     grid = np.arange(math.log(1e-8), math.log(-math.log(_LEAST_CONTRACTION)), GRID_STEP)
-    found = minimize_line(exact, coarse, grid)
-    r, noise = _tied_parameters(problem, float(found.point[0]))
-    return lower(problem.without(), problem.choice(found.terms, np.full(problem.dim, noise), r))
+    minimum = minimize_line(exact, coarse, grid)
+    r, noise = _tied_parameters(problem, float(minimum.point[0]))
+    return lower(problem.without(), problem.choice(minimum.terms, np.full(problem.dim, noise), r))
 
 
 def _tied_parameters(problem: NoiseProblem, u: float) -> tuple[float, float]:
@@ -352,9 +352,9 @@ def search_free(problem: NoiseProblem) -> ScoredNoise:
     ways = sorted(ways, key=lambda way: way.score.key)[:_WAYS]
     explored = [descend(coarse, way.point, bounds, unit, EXPLORE) for way in ways]
     starts = [np.clip(u, *bounds.T) for u in [best(explored).point, *corners]]
-    found = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
-    noise = np.full(problem.dim, math.exp(found.point[1]))
-    return lower(lower(common, tied), problem.choice(found.terms, noise, float(found.point[0])))
+    minimum = polish(exact, descend(exact, best([exact.at(u) for u in starts]).point, bounds, unit), bounds)
+    noise = np.full(problem.dim, math.exp(minimum.point[1]))
+    return lower(lower(common, tied), problem.choice(minimum.terms, noise, float(minimum.point[0])))
 
 
 def _valleys(problem: NoiseProblem) -> list[Array]:

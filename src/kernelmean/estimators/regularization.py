@@ -109,8 +109,8 @@ class Weighing:
             return self._cutoffs(strengths)
         if isinstance(filter_, Iterative):
             steps = [check_iterations(strength) for strength in strengths]
-            found = self._iterations(filter_, max(steps))
-            return [found[step - 1] for step in steps]
+            path = self._iterations(filter_, max(steps))
+            return [path[step - 1] for step in steps]
         if isinstance(filter_, Resolvent):
             check_limit(self.n, MASKED_LIMIT, filter_)
             masked = Masked(self.square)
@@ -131,14 +131,14 @@ class Weighing:
                 "Resolvent or Iterative, whose leave-one-out scores are cheap enough for a search"
             )
         if isinstance(filter_, Cutoff):
-            found = _smallest(self._cutoffs(self._between_eigenvalues()))
+            chosen = _smallest(self._cutoffs(self._between_eigenvalues()))
         elif isinstance(filter_, Ridge) and self.has_path:
             off, largest = self._off
             ridge = partial(self.path, filter_)
-            found = self._negligible(off) if largest < UNDERFLOW else _minimize(ridge, self._grid(_PER_DECADE_OF_PATH))
+            chosen = self._negligible(off) if largest < UNDERFLOW else _minimize(ridge, self._grid(_PER_DECADE_OF_PATH))
         else:
-            found = _minimize(partial(self.path, filter_), self._grid(_PER_DECADE))
-        return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), found])
+            chosen = _minimize(partial(self.path, filter_), self._grid(_PER_DECADE))
+        return _smallest([Strength(math.inf, Score(self.constant, 0, -math.inf)), chosen])
 
     def best_printed(self) -> Strength:
         """Return the ridge strength with the smallest score, as printed by Muandet et al. (2014)."""
@@ -226,8 +226,8 @@ def _minimize(path: Callable[[Array], list[Strength]], grid: Array) -> Strength:
     rough = path(grid)
     scores, logs = [one.score for one in rough], np.array([math.log(strength) for strength in grid])
     unit = abs(_smallest(rough).score.excess or 1.0)
-    seen = minimize_scores(lambda u: path(np.array([math.exp(u)]))[0], scores, logs, 1, unit)
-    return _smallest([*rough, *seen])
+    refined = minimize_scores(lambda u: path(np.array([math.exp(u)]))[0], scores, logs, 1, unit)
+    return _smallest([*rough, *refined])
 
 
 def check_limit(n: int, limit: int, filter_: Filter) -> None:

@@ -58,9 +58,9 @@ class ScoreObjective:
         return np.array([self.slope(u) for u in grid])
 
 
-def best(found: Sequence[Found]) -> Found:
+def best(candidates: Sequence[Found]) -> Found:
     """Return the one with the smallest score, the first of equals."""
-    return min(found, key=lambda one: one.score.key)
+    return min(candidates, key=lambda one: one.score.key)
 
 
 def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) -> Found:
@@ -72,8 +72,8 @@ def minimize_line(exact: ScoreObjective, coarse: ScoreObjective, grid: Array) ->
     rising = np.flatnonzero((slopes[:-1] < 0) & (slopes[1:] >= 0))
     turns = [float(brentq(coarse.slope, grid[k], grid[k + 1], xtol=1e-6)) for k in rising]
     ends = [float(grid[0])] * bool(slopes[0] >= 0) + [float(grid[-1])] * bool(slopes[-1] < 0)
-    rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda found: found.score.key)
-    guesses = [float(found.point[0]) for found in rough[:_CANDIDATES]]
+    rough = sorted((coarse.at(np.array([u])) for u in turns + ends), key=lambda minimum: minimum.score.key)
+    guesses = [float(minimum.point[0]) for minimum in rough[:_CANDIDATES]]
     return best([exact.at(np.array([_root(exact.slope, u, grid[0], grid[-1])])) for u in guesses])
 
 
@@ -107,27 +107,27 @@ def descend(objective: ScoreObjective, start: Array, bounds: Array, unit: float 
     return tracker.best
 
 
-def polish(objective: ScoreObjective, found: Found, bounds: Array) -> Found:
+def polish(objective: ScoreObjective, minimum: Found, bounds: Array) -> Found:
     """Return an inner minimum by two Newton steps on the slope, which sees 1e-9 where values of the score see 1e-6.
 
     The slope's Jacobian is taken by central differences, 2p evaluations for p parameters. A minimum on a bound is
     returned as it is, and so is one that the steps would leave.
     """
-    point, steps = found.point, _DIFFERENCE * np.eye(len(found.point))
+    point, steps = minimum.point, _DIFFERENCE * np.eye(len(minimum.point))
     inside = (point - _DIFFERENCE > bounds[:, 0]) & (point + _DIFFERENCE < bounds[:, 1])
     if not inside.all():
-        return found
+        return minimum
 
     def slope(p: Array) -> Array:
         return objective.terms(p).slope(objective.scale)
 
     jacobian = np.stack([slope(point + h) - slope(point - h) for h in steps]) / (2 * _DIFFERENCE)
     if np.linalg.eigvalsh(jacobian + jacobian.T)[0] <= 0:
-        return found
+        return minimum
     for _ in range(2):
         point = point - np.linalg.solve(jacobian.T, slope(point))
-    if np.abs(point - found.point).max() > _DIFFERENCE:
-        return found
+    if np.abs(point - minimum.point).max() > _DIFFERENCE:
+        return minimum
     return objective.at(point)
 
 
@@ -149,17 +149,17 @@ def minimize_scores(
 
     Every minimum is refined between its neighbours by Brent's method, in a ``unit`` of the score.
     """
-    last, seen = len(grid) - 1, []
+    last, tried = len(grid) - 1, []
     minima = [k for k in range(last + 1) if all(rough[k] <= rough[j] for j in (k - 1, k + 1) if 0 <= j <= last)]
 
     def value(u: float) -> float:
-        seen.append(at(u))
-        return seen[-1].score.excess / unit
+        tried.append(at(u))
+        return tried[-1].score.excess / unit
 
     for k in sorted(minima, key=lambda index: rough[index].key)[:most]:
         ends = grid[max(k - 1, 0)], grid[min(k + 1, last)]
         minimize_scalar(value, bounds=ends, method="bounded", options={"xatol": 1e-6})
-    return seen
+    return tried
 
 
 class _Tracker:
@@ -169,18 +169,18 @@ class _Tracker:
         self.objective, self.reference, self.unit, self.best = objective, first.score.log, unit, first
 
     def __call__(self, point: Array) -> tuple[float, Array]:
-        found = self.objective.at(point.copy())
-        if found.score < self.best.score:
-            self.best = found
-        value, gradient = self._barrier(found)
+        scored = self.objective.at(point.copy())
+        if scored.score < self.best.score:
+            self.best = scored
+        value, gradient = self._barrier(scored)
         return value / self.unit, gradient / self.unit
 
-    def _barrier(self, found: Found) -> tuple[float, Array]:
+    def _barrier(self, scored: Found) -> tuple[float, Array]:
         """Return -log(J/J₀), continued as a straight line in J where J is above half of J₀."""
-        sign, gain = found.score.sign, found.score.log - self.reference
+        sign, gain = scored.score.sign, scored.score.log - self.reference
         if sign == 0:
-            return 1.0 + math.log(2.0), np.zeros_like(found.point)
-        slope = found.terms.log_slope(self.objective.scale)
+            return 1.0 + math.log(2.0), np.zeros_like(scored.point)
+        slope = scored.terms.log_slope(self.objective.scale)
         if sign < 0 and gain > -math.log(2.0):
             return -gain, -slope
         ratio = -sign * math.exp(min(gain, 300.0))
@@ -210,10 +210,10 @@ def search_variance(
     """
 
     def at(noise: Noise, means: MeansOf) -> NoiseChoice:
-        found = means(noise)
-        return NoiseChoice(noise, found, found.score(scale))
+        averages = means(noise)
+        return NoiseChoice(noise, averages, averages.score(scale))
 
     grid = math.log(max(variance, 1e-300)) + np.linspace(math.log(1e-8), math.log(1e4), 41)
     rough = [at(noise_of(math.exp(u)), coarse).score for u in grid]
-    found = minimize_scores(lambda u: at(noise_of(math.exp(u)), exact), rough, grid, 2)
-    return min([at(Dirac(), exact), *found], key=lambda choice: choice.score.key)
+    choices = minimize_scores(lambda u: at(noise_of(math.exp(u)), exact), rough, grid, 2)
+    return min([at(Dirac(), exact), *choices], key=lambda choice: choice.score.key)

@@ -219,9 +219,9 @@ def _make(name: str, tree: Any, arrays: _Arrays) -> Any:
 
 
 def _concrete(base: type[Any]) -> list[type[Any]]:
-    found = [cls for child in base.__subclasses__() for cls in (child, *_concrete(child))]
-    own = (cls for cls in found if cls.__module__.startswith(f"{_PACKAGE}."))
-    return [cls for cls in dict.fromkeys(own) if not inspect.isabstract(cls)]
+    classes = [cls for child in base.__subclasses__() for cls in (child, *_concrete(child))]
+    ours = (cls for cls in classes if cls.__module__.startswith(f"{_PACKAGE}."))
+    return [cls for cls in dict.fromkeys(ours) if not inspect.isabstract(cls)]
 
 
 def _array(array: AnyArray, arrays: list[AnyArray]) -> dict[str, Any]:

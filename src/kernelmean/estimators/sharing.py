@@ -124,15 +124,15 @@ class Choice:
         """Return the score of every strength under every noise."""
         crosses = self._crosses(strengths, noises) if noises else np.empty((len(strengths), 0))
         sizes, scored = self.values.rows.sizes, self.values.rows.scored
-        distances, found = self.likeness.distances(), []
+        distances, sharings = self.likeness.distances(), []
         for v, noise in enumerate(noises):
             gram = self.values.gram(noise)
             for b, strength in enumerate(strengths):
                 weights = weights_of(distances, strength, np.arange(len(distances)), sizes)[scored]
                 square = float(np.vdot(weights @ gram, weights)) / len(scored)
                 scale = min(max(crosses[b, v] / square, 0.0), 1.0) if self.scaled and square > 0.0 else 1.0
-                found.append(Sharing(scale * (scale * square - 2.0 * crosses[b, v]), strength, noise, scale))
-        return found
+                sharings.append(Sharing(scale * (scale * square - 2.0 * crosses[b, v]), strength, noise, scale))
+        return sharings
 
     def _crosses(self, strengths: Sequence[float], noises: Sequence[Noise]) -> Array:
         """Return the mean over groups of mean_i μ̂_t^(-i)(x_i), shape (strengths, noises)."""

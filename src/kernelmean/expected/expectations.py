@@ -190,9 +190,9 @@ def _right_dirac(v: Noise, w: Noise) -> Noise:
 def missing(kernel: Kernel, *noises: Noise) -> str:
     """Return the error message for a missing closed form: what was asked, what exists, what to write instead."""
     noisy = [noise for noise in noises if not isinstance(noise, Dirac)]
-    found = [names for names in smoothed_rules if isinstance(kernel, names[0])]
-    own = any(names[0] is not Stationary for names in found)  # else only sums of noises, term by term
-    known = sorted({names[1].__name__ for names in found if own and not isabstract(names[1])})
+    rules = [names for names in smoothed_rules if isinstance(kernel, names[0])]
+    has_own = any(names[0] is not Stationary for names in rules)  # else only sums of noises, term by term
+    known = sorted({names[1].__name__ for names in rules if has_own and not isabstract(names[1])})
     exists = f"closed forms of this kernel exist for {', '.join(known)}" if known else "none is known"
     return (
         f"E k has no closed form here for {type(kernel).__name__} under {' and '.join(map(repr, noisy))}; {exists}; "

@@ -36,11 +36,11 @@ def noise_examples() -> dict[str, Noise]:
 
 def _families(base: Any) -> list[Any]:
     """Return the subclasses of ``base`` that have their own examples."""
-    found, left = [], [base]
+    families, left = [], [base]
     while left:
         left += (cls := left.pop()).__subclasses__()
-        found += [cls] * ("examples" in vars(cls) and cls is not base)
-    return sorted(found, key=lambda cls: cls.__name__)
+        families += [cls] * ("examples" in vars(cls) and cls is not base)
+    return sorted(families, key=lambda cls: cls.__name__)
 
 
 @dataclass(frozen=True)

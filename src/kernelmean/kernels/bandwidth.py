@@ -131,8 +131,8 @@ def _median_bandwidth(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> 
     """Return it for an array of any library; the rows in use are copied."""
     exact = X.shape[0] <= exact_up_to
     rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
-    found = _median_bandwidth(to_numpy(take_rows(X, rows)), squared, exact_up_to, rng)
-    return Bandwidth(found, found.rule, exact, found.n_points)
+    bandwidth = _median_bandwidth(to_numpy(take_rows(X, rows)), squared, exact_up_to, rng)
+    return Bandwidth(bandwidth, bandwidth.rule, exact, bandwidth.n_points)
 
 
 @_median_bandwidth.numpy

@@ -51,8 +51,8 @@ class Kernel(ABC):
         rule = getattr(self, "bandwidth", None)
         if not isinstance(rule, str):
             return self
-        found: Kernel = replace(self, bandwidth=bandwidth_of(X, rule))  # type: ignore[type-var]
-        return found
+        resolved: Kernel = replace(self, bandwidth=bandwidth_of(X, rule))  # type: ignore[type-var]
+        return resolved
 
     @classmethod
     def examples(cls) -> tuple[Kernel, ...]:
@@ -209,8 +209,8 @@ class Combined(Kernel):
 
     def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Self:
         """Resolve every kernel."""
-        found = tuple(kernel.resolved(X, bandwidth_of) for kernel in self.parts)
-        return replace(self, **{self.holds: found})  # type: ignore[type-var]
+        parts = tuple(kernel.resolved(X, bandwidth_of) for kernel in self.parts)
+        return replace(self, **{self.holds: parts})  # type: ignore[type-var]
 
     def __repr__(self) -> str:
         return "(" + f" {self.symbol} ".join(map(repr, self.parts)) + ")"

@@ -47,15 +47,15 @@ class Sections:
     @cached_property
     def gaussians(self) -> Gaussians:
         """The kernels that share their distances."""
-        found = {
+        bandwidths = {
             number: float(kernel.bandwidth)
             for number, kernel in enumerate(self.kernels)
             if type(kernel) is Gaussian and np.ndim(kernel.bandwidth) == 0  # a subclass may be another kernel
             if 1.0 / _WIDEST < kernel.bandwidth < _WIDEST
         }
-        widest = max(found.values(), default=0.0)
-        numbers = sorted((own for own in found if _APART * found[own] > widest), key=lambda own: -found[own])
-        return Gaussians(self.points, tuple(numbers), tuple(found[own] for own in numbers))
+        widest = max(bandwidths.values(), default=0.0)
+        numbers = sorted((k for k in bandwidths if _APART * bandwidths[k] > widest), key=lambda k: -bandwidths[k])
+        return Gaussians(self.points, tuple(numbers), tuple(bandwidths[k] for k in numbers))
 
 
 @array_api

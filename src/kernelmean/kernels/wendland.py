@@ -64,9 +64,9 @@ class Wendland(WithBandwidth, Separable):
 
 def _hat(radius: float, gap: Array) -> Array:
     """Return (1 - r)_+."""
-    found = positive_part(radius - gap)
-    found /= radius
-    return found
+    hat = positive_part(radius - gap)
+    hat /= radius
+    return hat
 
 
 def _smooth_hat(radius: float, gap: Array) -> Array:

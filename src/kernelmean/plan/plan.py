@@ -189,8 +189,7 @@ class Plan:
 
     def compiles(self, size: int) -> bool:
         """Return whether to compile so many steps: as requested, or if numba is installed and worth loading."""
-        asked = self.use_fast
-        return size >= _FAST_FROM and find_spec("numba") is not None if asked is None else asked
+        return size >= _FAST_FROM and find_spec("numba") is not None if self.use_fast is None else self.use_fast
 
     def map(self, run: Callable[[Job], Result], jobs: Iterable[Job], size: int) -> Iterator[Result]:
         """Yield results in the order of the jobs, whichever thread runs them; ``size`` is the work in entries."""

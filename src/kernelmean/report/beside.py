@@ -24,7 +24,7 @@ def beside(
     >>> beside([(20.0, 50.0), (180.0, 50.0), (180.0, 52.0)], [40.0, 40.0, 40.0], 200.0, 100.0)
     [(1, 0), (-1, -1), (-1, 0)]
     """
-    found = {}
+    sides = {}
     taken = [(x - BESIDE / 2, x + BESIDE / 2, y) for x, y in places]
     for k in sorted(range(len(places)), key=lambda k: -places[k][1]):
         (x, y), inward = places[k], 1 if places[k][0] <= width / 2 else -1
@@ -35,8 +35,8 @@ def beside(
             if (fits or abs(lines) * LINE > height) and not any(_cover(box, other) for other in taken):
                 break
         taken.append(box)
-        found[k] = side, lines
-    return [found[k] for k in range(len(places))]
+        sides[k] = side, lines
+    return [sides[k] for k in range(len(places))]
 
 
 def _tried(inward: int) -> Iterator[tuple[int, int]]:

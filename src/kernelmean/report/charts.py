@@ -72,9 +72,9 @@ def drawing(chart: Chart, prefix: str) -> Drawing:
     styles = looks(labels(chart.panels))
     with _style():
         panels = tuple(_page_panel(chart, k, styles, f"{prefix}-{k + 1}") for k in range(len(chart.panels)))
-        found = {label: sample for panel in chart.panels for label, sample in samples(panel, styles).items()}
+        handles = {label: sample for panel in chart.panels for label, sample in samples(panel, styles).items()}
         legend = tuple(
-            (_sample(sample, f"{prefix}-line-{k}"), label) for k, (label, sample) in enumerate(found.items())
+            (_sample(sample, f"{prefix}-line-{k}"), label) for k, (label, sample) in enumerate(handles.items())
         )
     return Drawing(panels, legend, any(_is_wide(panel) for panel in chart.panels))
 

@@ -48,13 +48,13 @@ class Grid:
         rest = len(self.rows) - shown
         if rest <= 0:
             return ""
-        found, verb = sum(row >= shown for row in self._standing_out()), self.mark.removesuffix("s")
-        if not found:
+        marked, verb = sum(row >= shown for row in self._standing_out()), self.mark.removesuffix("s")
+        if not marked:
             return f"{count(rest, self.noun)} more" + (f", not found to {verb}" if verb else "")
         others = (
-            f", {rest - found:,} that {'was' if rest - found == 1 else 'were'} not found to" if rest > found else ""
+            f", {rest - marked:,} that {'was' if rest - marked == 1 else 'were'} not found to" if rest > marked else ""
         )
-        return f"{count(found, self.noun)} more that {verb}{'s' if found == 1 else ''}{others}"
+        return f"{count(marked, self.noun)} more that {verb}{'s' if marked == 1 else ''}{others}"
 
     def words_on_rest(self) -> tuple[str, ...]:
         """Return the sentence on the rows that a page leaves out, if any."""
@@ -67,8 +67,8 @@ class Grid:
         if self.mark:
             k = self.names  # beside the names, in sight on a phone
             header = (*header[:k], self.mark, *header[k:])
-            said = ("yes" if row in strong else "no" for row in range(len(rows)))
-            rows = tuple((*row[:k], word, *row[k:]) for row, word in zip(rows, said, strict=True))
+            words = ("yes" if row in strong else "no" for row in range(len(rows)))
+            rows = tuple((*row[:k], word, *row[k:]) for row, word in zip(rows, words, strict=True))
         return TextTable(
             caption or self.title, header, rows, frozenset(cell for cell in self.strong if cell[0] < len(rows))
         )
@@ -82,7 +82,7 @@ class Grid:
 
 
 def _short(text: str) -> str:
-    return _DIGITS.sub(lambda found: f"{float(found[0]):.6g}", text)
+    return _DIGITS.sub(lambda match: f"{float(match[0]):.6g}", text)
 
 
 @final

@@ -25,7 +25,7 @@ class TextTable:
 
     def take(self, rows: Sequence[int]) -> TextTable:
         """Return the table of some rows, in this order."""
-        cells = frozenset((k, column) for k, row in enumerate(rows) for own, column in self.emphasis if own == row)
+        cells = frozenset((k, column) for k, row in enumerate(rows) for old, column in self.emphasis if old == row)
         sketches = (replace(one, pictures=tuple(one.pictures[row] for row in rows)) for one in self.sketches)
         return replace(self, rows=tuple(self.rows[row] for row in rows), emphasis=cells, sketches=tuple(sketches))
 

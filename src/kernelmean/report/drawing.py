@@ -166,8 +166,8 @@ def _write_names(ax: Axes, points: Points) -> None:
     ends = list(zip(points.x, points.y, strict=True))
     places = inch * (ax.transData.transform(ends) - (ax.bbox.x0, ax.bbox.y0))
     widths = [_LETTER * len(text) for text in texts]
-    found = beside(list(map(tuple, places.tolist())), widths, inch * ax.bbox.width, inch * ax.bbox.height)
-    for at, text, (side, lines) in zip(ends, texts, found, strict=True):
+    sides = beside(list(map(tuple, places.tolist())), widths, inch * ax.bbox.width, inch * ax.bbox.height)
+    for at, text, (side, lines) in zip(ends, texts, sides, strict=True):
         leader = {"arrowstyle": "-", "color": edge(), "lw": 0.6, "shrinkA": 0, "shrinkB": 3} if lines else None
         where: dict[str, Any] = {"xytext": (side * BESIDE, lines * LINE), "textcoords": "offset points"}
         where |= {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small", "arrowprops": leader}
@@ -189,8 +189,8 @@ def _draw_points(ax: Axes, points: Points, look: Look) -> None:
 
 def are_spread(values: Sequence[float]) -> bool:
     """Return whether values are few whole numbers, around which points are spread so that none hides another."""
-    own = {*values}
-    return 1 < len(own) <= min(_MOST_WHOLE, len(values) / 4) and all(value == round(value) for value in own)
+    distinct = {*values}
+    return 1 < len(distinct) <= min(_MOST_WHOLE, len(values) / 4) and all(value == round(value) for value in distinct)
 
 
 def _set_axes(ax: Axes, panel: Panel) -> None:
@@ -278,12 +278,12 @@ def _samples_of_surface(panel: Surface, styles: dict[str, Look]) -> dict[str, An
     from matplotlib.patches import Patch
 
     points = ((k, p) for k, p in enumerate(panel.points) if p.x)
-    found: dict[str, Any] = {p.label: Line2D([], [], **surface_style(panel, k, styles[p.label])) for k, p in points}
+    handles: dict[str, Any] = {p.label: Line2D([], [], **surface_style(panel, k, styles[p.label])) for k, p in points}
     if panel.levels:
-        return found | {panel.label: Line2D([], [], color=FIRST, lw=1.0)}
+        return handles | {panel.label: Line2D([], [], color=FIRST, lw=1.0)}
     hatch: dict[str, Any] = {"facecolor": "none", "edgecolor": QUIET, "hatch": "///", "lw": 0}
     chance = any(value < 0.0 for row in panel.chance for value in row)
-    return found | ({"chance (95 %)": Patch(**hatch)} if chance else {})
+    return handles | ({"chance (95 %)": Patch(**hatch)} if chance else {})
 
 
 def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
@@ -294,7 +294,7 @@ def _draw_bars(ax: Axes, panel: Bars, styles: dict[str, Look]) -> None:
         ax.barh(places, values, height=0.9 * height, **bar_style(styles[label], k))
     ax.set_yticks(range(len(panel.names)), [plain(cut(name, _LETTERS_OF_NAME)) for name in panel.names])
     ax.set_ylim(len(panel.names) - 0.4, -0.6)
-    ends = [0.0, *(value for _, own in panel.series for value in own)]
+    ends = [0.0, *(value for _, values in panel.series for value in values)]
     low, high = min(ends), max(ends)
     ax.set_xlim(1.05 * low, (1.22 if panel.notes else 1.05) * high or 1.0)
     for row, note in enumerate(panel.notes):

@@ -51,8 +51,8 @@ def describe(panel: AnyPanel) -> str:
     points = [_cloud(one) for one in panel.points if one.x]
     if isinstance(panel, Surface):
         ends = zip(("Largest", "Least"), _ends(panel), strict=False)
-        found = (f"{which}: {_number(value)} at {_number(x)} and {_number(y)}." for which, (value, x, y) in ends)
-        return " ".join([f"{panel.label} over {panel.x_label} and {panel.y_label}.", *points, *found])
+        extremes = (f"{which}: {_number(value)} at {_number(x)} and {_number(y)}." for which, (value, x, y) in ends)
+        return " ".join([f"{panel.label} over {panel.x_label} and {panel.y_label}.", *points, *extremes])
     x_log, y_log = (" (logarithmic)" if scaled else "" for scaled in (panel.x_log, panel.y_log))
     parts = [f"{panel.y_label}{y_log} against {panel.x_label}{x_log}."]
     parts += [_strip(strip) for strip in panel.strips if strip.x]

@@ -52,7 +52,7 @@ def marginal(
     has_value = [~np.isnan(values) if are_numbers else np.ones(len(values), dtype=bool) for values in arrays.values()]
     rows = [has.astype(np.float64) for has in has_value] if weigh is None else weigh(has_value)
     what = "share of rows" if weigh is None else "weighted share of rows"
-    weights = {one: own[has] for one, own, has in zip(arrays, rows, has_value, strict=True)}
+    weights = {one: weight[has] for one, weight, has in zip(arrays, rows, has_value, strict=True)}
     if not are_numbers:
         return _shares(name, what, arrays, weights, order)
     known = {one: values[has] for (one, values), has in zip(arrays.items(), has_value, strict=True)}
@@ -126,8 +126,8 @@ def _shares(
     shown, rest = _values(np.concatenate(list(samples.values())), order)
     series = []
     for label, values in samples.items():
-        own = weights[label]
-        shares = [float(own[values == value].sum()) / (float(own.sum()) or 1.0) for value in shown]
+        weight = weights[label]
+        shares = [float(weight[values == value].sum()) / (float(weight.sum()) or 1.0) for value in shown]
         series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
     texts = [of_cell(value) if isinstance(value, float) else str(value) for value in shown]
     names = (*texts, *([f"{rest} others"] if rest else []))

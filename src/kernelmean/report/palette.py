@@ -81,16 +81,16 @@ def looks(labels: Iterable[str]) -> dict[str, Look]:
     >>> {label: look.marker for label, look in looks(["oracle", "KME (best)", "MKME", "MKME, fixed"]).items()}
     {'oracle': 's', 'KME (best)': 'p', 'MKME': 'o', 'MKME, fixed': 'D'}
     """
-    asked = list(dict.fromkeys(labels))
-    places = {label: _ESTIMATORS[label] for label in asked if label in _ESTIMATORS}
-    for label in asked:
+    distinct = list(dict.fromkeys(labels))
+    places = {label: _ESTIMATORS[label] for label in distinct if label in _ESTIMATORS}
+    for label in distinct:
         place = _ESTIMATORS.get(re.split(r",| \(", label)[0])
         if place is not None and place not in places.values():
             places[label] = place
     free = [k for k in range(len(LOOKS)) if k not in places.values()] or list(range(len(LOOKS)))
-    others = [label for label in asked if label not in places]
+    others = [label for label in distinct if label not in places]
     places |= {label: free[k % len(free)] for k, label in enumerate(others)}
-    return {label: LOOKS[places[label]] for label in asked}
+    return {label: LOOKS[places[label]] for label in distinct}
 
 
 def variables() -> str:

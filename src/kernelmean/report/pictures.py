@@ -89,7 +89,7 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
     """
     from .drawing import draw, samples, size_of
 
-    own, styles = ax is None, looks(labels([panel]))
+    is_new, styles = ax is None, looks(labels([panel]))
     if ax is None:
         matplotlib()
         from matplotlib import pyplot
@@ -97,11 +97,11 @@ def show(panel: AnyPanel, ax: Axes | None = None, *, size: tuple[float, float] =
         wide, high = size_of(panel, size)
         ax = pyplot.figure(figsize=(wide, high + 0.4), layout="constrained").add_subplot()
     draw(ax, panel, styles)
-    found = samples(panel, styles)
-    if own:
-        _legend(ax.figure, found)
-    elif found:
-        ax.legend(list(found.values()), _names(found), loc="best", fontsize="small")
+    handles = samples(panel, styles)
+    if is_new:
+        _legend(ax.figure, handles)
+    elif handles:
+        ax.legend(list(handles.values()), _names(handles), loc="best", fontsize="small")
     return described_by(ax, words or describe(panel))
 
 
@@ -111,28 +111,28 @@ def show_all(panels: Sequence[AnyPanel], words: Sequence[str], *, wide: int, siz
 
     high = -(-len(panels) // wide)
     figure, styles = new_figure((max(size[0] * wide, 5.0), size[1] * high + 0.4)), looks(labels(panels))
-    found: dict[str, Any] = {}
+    handles: dict[str, Any] = {}
     for k, (panel, text) in enumerate(zip(panels, words, strict=True)):
         draw(described_by(figure.add_subplot(high, wide, k + 1), text), panel, styles)
-        found |= samples(panel, styles)
-    _legend(figure, found)
+        handles |= samples(panel, styles)
+    _legend(figure, handles)
     return figure
 
 
-def _legend(figure: Any, found: dict[str, Any]) -> None:
+def _legend(figure: Any, handles: dict[str, Any]) -> None:
     """Draw a legend above all axes."""
-    if not found:
+    if not handles:
         return
-    names, width = _names(found), 72.0 / figure.dpi * figure.bbox.width
+    names, width = _names(handles), 72.0 / figure.dpi * figure.bbox.width
     columns = int(width / (_SAMPLE + _LETTER * max(map(len, names))))
     options = {"loc": "outside upper center", "ncols": min(max(columns, 1), 3), "frameon": False}
-    figure.legend(list(found.values()), names, **options)
+    figure.legend(list(handles.values()), names, **options)
 
 
-def _names(found: dict[str, Any]) -> list[str]:
+def _names(handles: dict[str, Any]) -> list[str]:
     from .drawing import plain
 
-    return [plain(label) for label in found]
+    return [plain(label) for label in handles]
 
 
 def described_by(ax: Axes, words: str) -> Axes:
@@ -214,7 +214,7 @@ def _told(svg: bytes, words: str) -> bytes:
     if not words:
         return text.encode()
     opening = f' role="img" aria-labelledby="desc">\n {naming("", words)}'
-    return re.sub(r"(<svg [^>]*)>", lambda found: found[1] + opening, text, count=1).encode()
+    return re.sub(r"(<svg [^>]*)>", lambda tag: tag[1] + opening, text, count=1).encode()
 
 
 def naming(title: str, words: str, prefix: str = "") -> str:

@@ -182,8 +182,8 @@ def _(picture: Extent) -> tuple[str, float]:
 
 def _highest(samples: Sequence[Sequence[float]]) -> list[float]:
     """Return what is as high as its place allows: one height for two samples over one another, else one of each."""
-    own = [max(heights, default=0.0) for heights in samples]
-    return [top or 1.0 for top in (own if len(own) > 2 else [max(own)] * len(own))]
+    tops = [max(heights, default=0.0) for heights in samples]
+    return [top or 1.0 for top in (tops if len(tops) > 2 else [max(tops)] * len(tops))]
 
 
 def _height(places: Sequence[_Place]) -> float:

@@ -26,8 +26,8 @@ def edge() -> str:
     """Return the colour of minor parts: that of the axes in our style, or grey in another style."""
     import matplotlib as mpl
 
-    own = mpl.rcParams["axes.edgecolor"]
-    return str(own) if own == SHADES["edge"].light else QUIET
+    color = mpl.rcParams["axes.edgecolor"]
+    return str(color) if color == SHADES["edge"].light else QUIET
 
 
 def color_of(look: Look) -> str:

@@ -149,8 +149,8 @@ class FeatureMap(ABC):
             return reduce(np.add, [self._tile_sums(X[rows], w[rows], noise, moments) for rows in tiles(piece)])
 
         def tiles(piece: slice) -> list[slice]:
-            own = self.tiles(piece.stop - piece.start)
-            return [slice(piece.start + rows.start, piece.start + rows.stop) for rows in own]
+            within = self.tiles(piece.stop - piece.start)
+            return [slice(piece.start + rows.start, piece.start + rows.stop) for rows in within]
 
         w = np.ones(len(X)) if weights is None else weights
         pieces = slices(len(X), _PIECE) if moments else self.tiles(len(X))

@@ -285,14 +285,14 @@ def embed(
     if w is not None and (w.min() < 0 or w.max() == 0):
         raise ValueError("a weight is negative, or all are 0; pass weights ≥ 0 that are not all 0")
     later = isinstance(features, Fourier)  # noise is cheaper after the sum
-    own = Dirac() if later else noise
+    row_noise = Dirac() if later else noise
     if moments and (later or noise != Dirac()):
         raise ValueError(
             f"features is {features!r} and noise is {noise!r}, but moments are for landmarks and rows without noise; "
             "leave moments= out"
         )
-    sums = np.split(features.row_sums(rows, w, own, plan, moments=moments), [HEAD + features.size])
-    mean = FeatureSums(own, len(rows), Total.of(sums[0]), moments=Total.of(sums[1]) if moments else None)
+    sums = np.split(features.row_sums(rows, w, row_noise, plan, moments=moments), [HEAD + features.size])
+    mean = FeatureSums(row_noise, len(rows), Total.of(sums[0]), moments=Total.of(sums[1]) if moments else None)
     mu = replace(FeaturePart(features, (mean,)).embedding(), names=names)
     return smoothed(mu, noise) if later else mu
 

@@ -265,5 +265,5 @@ def fourier(
         groups = DESIGNS[design](part.normals, count, generator)
         frequencies.append(part.frequencies(groups.reshape(-1, part.normals)))
         strata.append((float(part.mass), *groups.shape[:2]))
-    found = np.concatenate(frequencies)
-    return Fourier(kernel, found, tuple(strata), np.broadcast_to(center, (dim,)).copy(), design, dtype)
+    center = np.broadcast_to(center, (dim,)).copy()
+    return Fourier(kernel, np.concatenate(frequencies), tuple(strata), center, design, dtype)

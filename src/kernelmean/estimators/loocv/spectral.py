@@ -94,19 +94,19 @@ def mean_excess(
     """
     n, eps, c = vectors.shape[-1], values[..., :, None], constant[..., None, None]
     lam, gamma, ones = strengths[..., None, :], c + eps, vectors.sum(axis=-2)[..., :, None]
-    own = np.zeros(1) if diagonal is None else diagonal[..., :, None]
+    E_ii = np.zeros(1) if diagonal is None else diagonal[..., :, None]
     s = c + lam
     inverse = 1.0 / (s + eps)
     h, shrunk = eps * inverse, gamma * ones * inverse
     HK = h * gamma
     a, u, Ea, HKa = _times(vectors, shrunk, ones * inverse, eps * shrunk, HK * shrunk)
     EH, HKH = _times(squared, eps * h, HK * h)
-    H = (own - EH) / s
+    H = (E_ii - EH) / s
     v = lam * u / (H - 1)  # b (n-1) = a + v H off the diagonal
     b, Eb = a + v * H, Ea + v * EH
     every = (gamma * shrunk * shrunk).sum(axis=-2)  # aᵀ K a
-    rows = v * (2 * HKa + v * HKH) - b * ((c - own) * b + 2 * Eb)
-    return np.asarray((every + rows.mean(axis=-2)) / (n - 1) ** 2 - 2 * (Eb - b * own).mean(axis=-2) / (n - 1))
+    rows = v * (2 * HKa + v * HKH) - b * ((c - E_ii) * b + 2 * Eb)
+    return np.asarray((every + rows.mean(axis=-2)) / (n - 1) ** 2 - 2 * (Eb - b * E_ii).mean(axis=-2) / (n - 1))
 
 
 def _times(matrix: Array, *columns: AnyArray) -> list[AnyArray]:
@@ -132,8 +132,8 @@ def printed_scores(spectrum: GramSpectrum, strengths: Array) -> Array:
     ones, squared = V.sum(axis=0)[:, None], spectrum.squared
     shape = gamma / (gamma + lam) ** 2  # of G K G
     left = gamma * ones
-    own = n * gamma + (n - 1) * lam
-    total = (shape * left**2).sum(axis=0) - 2 * V @ (shape * own * left) + squared @ (shape * own**2)
+    right = n * gamma + (n - 1) * lam
+    total = (shape * left**2).sum(axis=0) - 2 * V @ (shape * right * left) + squared @ (shape * right**2)
     return np.asarray(total.mean(axis=0) / (n - 1) ** 2)
 
 

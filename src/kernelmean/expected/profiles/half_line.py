@@ -46,8 +46,8 @@ def added_by_distance(  # the mask and ``near`` serve NumPy's arrays
 def _(
     value: Array, beyond: Any, near: Callable[[Array], Array], far: Callable[[Array], Array], argument: Array
 ) -> Array:
-    found: Array = added_where(added_where(value, ~beyond, near, argument), beyond, far, argument)
-    return found
+    total: Array = added_where(added_where(value, ~beyond, near, argument), beyond, far, argument)
+    return total
 
 
 def normal_density(z: Array) -> Array:
