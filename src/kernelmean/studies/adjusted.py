@@ -35,22 +35,22 @@ def facts_on_adjusted(
 
     That is not said where there are no more than ``of_all`` permutations; nothing is said about a single test.
     """
-    told = [_told(noun, found, level, of_all) for noun, found in families.items() if len(found) > 1]
-    return [("adjusted p", f"{ADJUSTMENTS[adjustment][0]} {'; '.join(told)}")] if told else []
+    texts = [_told(noun, tests, level, of_all) for noun, tests in families.items() if len(tests) > 1]
+    return [("adjusted p", f"{ADJUSTMENTS[adjustment][0]} {'; '.join(texts)}")] if texts else []
 
 
-def _told(noun: str, found: Mapping[str, OneOfMany], level: float, of_all: int) -> str:
-    numbers = {own.n_resamples for own in found.values()} - {0} or {0}
+def _told(noun: str, tests: Mapping[str, OneOfMany], level: float, of_all: int) -> str:
+    numbers = {test.n_resamples for test in tests.values()} - {0} or {0}
     least, most = min(numbers), max(numbers)
     span = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     calls = [
         f"{brief(name)} {varies}"
-        for name, own in found.items()
-        if own.n_resamples not in (0, of_all)
-        and (varies := near(own.adjusted, level, own.n_resamples, max(1.0, own.adjusted / own.pvalue)))
+        for name, test in tests.items()
+        if test.n_resamples not in (0, of_all)
+        and (varies := near(test.adjusted, level, test.n_resamples, max(1.0, test.adjusted / test.pvalue)))
     ]
     close = (
         "; close call, so that other permutations may decide otherwise; draw more (n_resamples=): "
         f"{listed(calls, _NAMED)}"
     )
-    return f"over {count(len(found), noun)}, {span} permutations each{close if calls else ''}"
+    return f"over {count(len(tests), noun)}, {span} permutations each{close if calls else ''}"

@@ -85,7 +85,7 @@ def texts_of(frame: Frame, name: str, rows: IntArray, *, exact: bool = False) ->
             texts = [str(bool(cell)) for cell in cells.tolist()]
     elif cells.dtype.kind in "mM":
         times = (cells.astype(f"{cells.dtype.kind}8[{unit}]") for unit in ("s", "ms", "us", "ns"))
-        shown = next((own for own in times if not exact or (own == cells).all()), cells)
+        shown = next((rounded for rounded in times if not exact or (rounded == cells).all()), cells)
         zone = "Z" if exact and declared is not None and declared.kind == "zoned" else ""
         texts = [f"{cell}{zone}".removesuffix("T00:00:00") for cell in shown]
     else:

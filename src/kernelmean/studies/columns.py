@@ -89,12 +89,12 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
     )
     blank = tuple(one.name for one in columns if one.missing and rules[one.name] == "error")
     usable = frame.select([one.name for one in columns if not one.stops])
-    found = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
+    ways = {name: finding.reading for name, (finding, _) in judged.items() if finding is not None and finding.reading}
     notes = (*repeated_cells(frame), *frame.notes)
     readings = joint_readings(
-        {name: own for name, own in found.items() if not (_has_points(usable) and "decimal" in own)}
+        {name: reading for name, reading in ways.items() if not (_has_points(usable) and "decimal" in reading)}
     )
-    undecided = {name: own.advice for name, (own, _) in judged.items() if own is not None and len(own.readings) > 1}
+    undecided = {name: each.advice for name, (each, _) in judged.items() if each is not None and len(each.readings) > 1}
     table = DescribedTable(columns, seen.n_rows, blank, notes, frame.source, 0, readings, undecided)
     masks = [missing_cells(frame[name]) for name in table.blank_kept]
     share = float(np.any(masks, axis=0).mean()) if masks else 0.0
@@ -104,7 +104,7 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
 def _has_points(frame: Frame) -> bool:
     """Return whether numbers with a decimal point were read, as which another decimal mark would not read them."""
     numbers = [frame[name] for name in frame.names if frame[name].dtype == np.float64]
-    return frame.decimal == "." and any(bool((own[~np.isnan(own)] % 1 != 0).any()) for own in numbers)
+    return frame.decimal == "." and any(bool((values[~np.isnan(values)] % 1 != 0).any()) for values in numbers)
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:
@@ -128,14 +128,14 @@ def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: P
     if inspection is None:
         raise ValueError(f"{source.source} has no rows")
     some = drawn.frame.take(np.argsort(drawn.numbers))
-    found = describe_columns(replace(some, notes=source.notes), encoding, SeenTable(inspection, missing, drawn.seen))
+    table = describe_columns(replace(some, notes=source.notes), encoding, SeenTable(inspection, missing, drawn.seen))
     if len(some) == drawn.seen:
-        return found
+        return table
     note = (
         f"values and their number are those of a random {len(some):,} of {drawn.seen:,} rows (seed {seed}); kinds and "
         "missing cells are those of all rows"
     )
-    return replace(found, notes=(*found.notes, note))
+    return replace(table, notes=(*table.notes, note))
 
 
 def _blank(frame: Frame) -> dict[str, int]:
@@ -162,12 +162,12 @@ class _ToDescribe:
 
     def kind(self) -> tuple[ColumnKind, bool]:
         """Return the kind, and whether cells differ; raise as a comparison does, but not for missing cells."""
-        own = replace(self.frame, cells={self.name: self.frame[self.name]})
+        column = replace(self.frame, cells={self.name: self.frame[self.name]})
         missing = {self.name: "category" if self.rule == "error" else self.rule}
         ordinal = {self.name: levels} if (levels := self.named.ordinal.get(self.name)) else None
         categorical = (self.name,) if self.name in self.named.categorical else ()
-        said = replace(self.encoding, missing=missing, ordinal=ordinal, categorical=categorical)
-        (coding,) = TableScan.of([own], said)[0].codings()
+        encoding = replace(self.encoding, missing=missing, ordinal=ordinal, categorical=categorical)
+        (coding,) = TableScan.of([column], encoding)[0].codings()
         return coding.type, coding.varies
 
     @property
@@ -190,10 +190,10 @@ class _ToDescribe:
         if self.frame[self.name].dtype.kind in "fmM" and (declared is None or declared.kind == "zoned"):
             return self._range()
         try:
-            found = label_counts(self.frame, self.name)
+            labels = label_counts(self.frame, self.name)
         except TypeError:  # cells such as lists
             return None, ""
-        counts = Counter({text: n for text, n in found.items() if text is not None})
+        counts = Counter({text: n for text, n in labels.items() if text is not None})
         return len(counts), _most_common(counts) if counts else ""
 
     def _range(self) -> tuple[int, str]:
@@ -210,10 +210,10 @@ class _ToDescribe:
 
 def _most_common(counts: Counter[str]) -> str:
     """Return the most common texts with their shares, or examples if none occurs twice."""
-    found, total = counts.most_common(_SHOWN), sum(counts.values())
-    more = [f"{len(counts) - len(found):,} more"] if len(counts) > len(found) else []
-    repeats = found[0][1] > 1 or len(counts) == 1
-    shown = [f"{cut(text, _LONGEST)} {percent(n / total)}" if repeats else cut(text, _LONGEST) for text, n in found]
+    common, total = counts.most_common(_SHOWN), sum(counts.values())
+    more = [f"{len(counts) - len(common):,} more"] if len(counts) > len(common) else []
+    repeats = common[0][1] > 1 or len(counts) == 1
+    shown = [f"{cut(text, _LONGEST)} {percent(n / total)}" if repeats else cut(text, _LONGEST) for text, n in common]
     return ", ".join([*shown, *more])
 
 

@@ -216,8 +216,8 @@ class Densities(Frozen, Study):
         ]
 
     def _checked(self, check: TestResult) -> str:
-        found = "do not come" if check.pvalue <= LEVEL else "may come"
-        return f"the rows held out {found} from the fitted mixture: p = {check.origin}"
+        verb = "do not come" if check.pvalue <= LEVEL else "may come"
+        return f"the rows held out {verb} from the fitted mixture: p = {check.origin}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every density, the best first."""
@@ -315,13 +315,13 @@ def fit_densities(
         "GaussianMixture": partial(_gaussian_mixture, tuple(n_components), seed),
         "KernelDensity": partial(_kernel_density, seed),
     }
-    found = []
+    fits = []
     with scales_as_they_are():  # a note tells
         for name, search in searches.items():
-            found.append(_measured(name, search, fit, held, progress))
-        model = clone(found[0][2]).fit((table.values - center) / unit)
-    test = fit_test(held, found[0][2], rng=generator) if check else None
-    (best, least, _), *others = sorted(found, key=lambda one: one[0].loss)
+            fits.append(_measured(name, search, fit, held, progress))
+        model = clone(fits[0][2]).fit((table.values - center) / unit)
+    test = fit_test(held, fits[0][2], rng=generator) if check else None
+    (best, least, _), *others = sorted(fits, key=lambda one: one[0].loss)
     behind = (replace(c, behind=c.loss - best.loss, behind_error=_standard_error(x - least)) for c, x, _ in others)
     unlike = () if scale else (unlike_scales(table.values, table.names),)
     found_notes = (*notes, *filter(None, unlike), *_ties(table))
@@ -402,13 +402,13 @@ def _gaussian_mixture(components: tuple[int, ...], seed: int, progress: _Steps, 
         "covariance_type": ["spherical", "diag", "tied", "full"],
         "reg_covar": [0.01, 0.1],
     }
-    found = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, _FOLDS, progress)
-    chosen = found.best_params_
-    return found.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
+    search = _searched(GaussianMixture(random_state=seed % 2**31), grid, X, seed, _FOLDS, progress)
+    chosen = search.best_params_
+    return search.best_estimator_, f"{count(chosen['n_components'], 'component')}, {chosen['covariance_type']}"
 
 
 def _kernel_density(seed: int, progress: _Steps, X: Array) -> tuple[Any, str]:
     from sklearn.neighbors import KernelDensity  # slow to import
 
-    found = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, _FOLDS, progress)
-    return found.best_estimator_, f"bandwidth {found.best_params_['bandwidth']:.3g}"
+    search = _searched(KernelDensity(), {"bandwidth": list(np.logspace(-1.5, 0.5, 25))}, X, seed, _FOLDS, progress)
+    return search.best_estimator_, f"bandwidth {search.best_params_['bandwidth']:.3g}"

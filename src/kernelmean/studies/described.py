@@ -112,7 +112,7 @@ class DescribedTable(Shown):
         if len(left) == len(self.columns):
             return ""
         drop = [f"drop={left!r}"]
-        absent = any("na_values" in own for own in self.readings.values())
+        absent = any("na_values" in reading for reading in self.readings.values())
         rule = "drop" if self.blank_rows <= FEW_BLANK * self.n_rows and not absent else "category"
         blank = [f"missing={rule!r}"]
         reads = [f"text={ways(self.readings.values())}"] * bool(self.readings)
@@ -142,7 +142,7 @@ class DescribedTable(Shown):
         options = self.options()
         facts = [("they take it with", options)] if options else []
         for advice in dict.fromkeys(self.undecided.values()):
-            alike = listed(name for name, own in self.undecided.items() if own == advice)
+            alike = listed(name for name, other in self.undecided.items() if other == advice)
             facts.append(("once you decide", f"{alike}: {advice}"))
         facts += [("blank cells", self._blank_cells())] if self.blank_kept else []
         if any(column.taken == CategoryKind.taken and not column.stops for column in self.columns):

@@ -127,8 +127,8 @@ class TableDesign:
     def weighted(self) -> str:
         """How rows count in means and pictures; nothing where all count alike."""
         strata = "every stratum counts as much as in the tests"
-        said = ((self.strata, strata), (self.weights, f"rows weighted by {self.weights}"))
-        return ", ".join(words for column, words in said if column is not None)
+        facts = ((self.strata, strata), (self.weights, f"rows weighted by {self.weights}"))
+        return ", ".join(words for column, words in facts if column is not None)
 
     def notes(self, shown: str = MEANS, *, numbers: bool = False) -> tuple[str, ...]:
         """Return a note on what is shown beside the tests, or with ``numbers`` on what tests of pairs do not see."""
@@ -204,11 +204,11 @@ class TableDesign:
         frames: Sequence[Frame],
         dropped: Sequence[str],
         measured: Sequence[str],
-        given: tuple[Any, Any],
+        inputs: tuple[Any, Any],
     ) -> tuple[BoolArray, tuple[str, ...]]:
         """Return which pairs have no blank cell in the columns with the rule "drop", and notes.
 
-        Rows in another order are refused, by a column that names them, or else by the indexes of the ``given`` tables.
+        Rows in another order are refused, by a column that names them, or else by the indexes of the ``inputs``.
         ``measured`` are columns that the user called measurements or categories.
         """
         first, second = frames
@@ -220,7 +220,7 @@ class TableDesign:
                 + ("" if key is None else f"; {key.name!r} names them: write {key.as_strata}")
             )
         if not check_row_order(first, second, first.names, measured):
-            check_one_order(*given, (first.source, second.source))
+            check_one_order(*inputs, (first.source, second.source))
         kept = np.ones(len(first), dtype=bool)
         for name in dropped:
             kept &= ~(missing_cells(first[name]) | missing_cells(second[name]))
@@ -262,9 +262,9 @@ def _name_of_column(part: str, name: Any) -> str:
     """Return the name of a column of a design, or raise where it is anything but a text."""
     if isinstance(name, str):
         return column_name(name)
-    given = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
+    text = repr(name) if np.ndim(name) == 0 else f"a {type(name).__name__}"
     cross = f"; {_CROSS}" if isinstance(name, list | tuple) else ""
-    raise TypeError(f"{part} is {given}; pass the name of a column of the table, such as {part}='center'{cross}")
+    raise TypeError(f"{part} is {text}; pass the name of a column of the table, such as {part}='center'{cross}")
 
 
 def _check_weights(frame: Frame, name: str) -> None:
@@ -319,7 +319,7 @@ class Taken:
 
     def of(self, frames: Sequence[Frame]) -> Design:
         """Return the design of the rows that remain of the tables: for two samples, or for one table."""
-        places = [_places(own, frame.row_numbers()) for own, frame in zip(self.numbers, frames, strict=True)]
+        places = [_places(numbers, frame.row_numbers()) for numbers, frame in zip(self.numbers, frames, strict=True)]
         kept = {
             part: tuple(cells[rows] for cells, rows in zip(every, places, strict=True))
             for part, every in self.cells.items()
@@ -336,10 +336,10 @@ class Taken:
 
     def clusters(self, frames: Sequence[Frame]) -> tuple[IntArray, ...] | None:
         """Return the numbers of the clusters of the rows that remain of the tables; None without clusters."""
-        given = self.of(frames).clusters
-        if given is None:
+        clusters = self.of(frames).clusters
+        if clusters is None:
             return None
-        numbers, _ = codes(np.concatenate(given if len(frames) > 1 else (given,)), "clusters")
+        numbers, _ = codes(np.concatenate(clusters if len(frames) > 1 else (clusters,)), "clusters")
         return tuple(np.split(numbers, np.cumsum([*map(len, frames)])[:-1]))
 
     def taking_part(self, frames: tuple[Frame, ...]) -> tuple[tuple[Frame, ...], tuple[str, ...]]:
@@ -349,8 +349,8 @@ class Taken:
         at, so that the units and scales of columns are those of the rows that are tested.
         """
         design, sizes = self.of(frames), [len(frame) for frame in frames]
-        given = () if design.weights is None else design.weights if len(frames) > 1 else (design.weights,)
-        weighted = np.concatenate(given) > 0.0 if given else np.ones(sum(sizes), dtype=bool)
+        weights = () if design.weights is None else design.weights if len(frames) > 1 else (design.weights,)
+        weighted = np.concatenate(weights) > 0.0 if weights else np.ones(sum(sizes), dtype=bool)
         if len(frames) == 2:
             strata, names = pooled_codes(design.strata, (sizes[0], sizes[1]), "strata")
             kept, _, notes = taking_part(weighted, strata, np.repeat([1, 0], sizes), names)

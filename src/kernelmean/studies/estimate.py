@@ -163,14 +163,14 @@ class Fits(Frozen, Study):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return every estimator with its score; of a noise per column the smallest and largest standard deviation."""
-        found = []
+        rows = []
         for name, fit in self.estimators.items():
             chosen = self.parameters(name)
             noise = chosen.get("noise", [0.0])
             scores = {"estimator": name, "loocv": fit.loocv_, "below_kme": self.gain(name)}
             others = {"strength": chosen.get("strength"), "contraction": chosen.get("contraction")}
-            found.append({**scores, "least_noise": min(noise), "most_noise": max(noise), **others})
-        return found
+            rows.append({**scores, "least_noise": min(noise), "most_noise": max(noise), **others})
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores and parameters as plain names and numbers, for JSON."""
@@ -252,8 +252,8 @@ def fit_all(
         notes.append("vpmkme is left out: it needs one bandwidth for all columns")
     if isinstance(theta, Bandwidth):
         notes.append(f"bandwidth {float(theta):.4g}: {theta.rule}")
-    found = Fits(table, fitted, unit, tuple(notes), again=again)
-    return replace(found, notes=(*notes, *_collapsed(found)))
+    fits = Fits(table, fitted, unit, tuple(notes), again=again)
+    return replace(fits, notes=(*notes, *_collapsed(fits)))
 
 
 def _chosen_again(
@@ -271,17 +271,17 @@ def _chosen_again(
     return scores
 
 
-def _collapsed(found: Fits) -> Iterator[str]:
+def _collapsed(fits: Fits) -> Iterator[str]:
     """Yield notes if the best estimate is nearly zero, or has moved all rows to one point."""
-    best, kme = found.estimators[found.best], found.estimators["kme"].embedding_
+    best, kme = fits.estimators[fits.best], fits.estimators["kme"].embedding_
     if best.embedding_ @ best.embedding_ < _NOTHING * (kme @ kme):
         yield (
-            f"the estimate of {found.best} is nearly zero: with this bandwidth rows have next to nothing in common, so "
+            f"the estimate of {fits.best} is nearly zero: with this bandwidth rows have next to nothing in common, so "
             "leaving out their mean costs no more than estimating it; write a larger bandwidth"
         )
     if best.contraction is not None and best.contraction_ < _NOTHING:
         yield (
-            f"the estimate of {found.best} is one cloud around the mean (r = {best.contraction_:.2g}): no row is seen "
+            f"the estimate of {fits.best} is one cloud around the mean (r = {best.contraction_:.2g}): no row is seen "
             "any more, only mean and spread"
         )
 

@@ -88,28 +88,28 @@ def compare_given(
     def differences(coding: Coding) -> list[AdjustedDifference]:
         """Return those of a column in its units: of its mean, or of the shares of its categories, of known cells."""
         measured = coding.names if coding.category_weight is not None else coding.names[:1]
-        found = {each.name: each for each in alone[coding.name].differences if each.name in measured}
+        by_name = {each.name: each for each in alone[coding.name].differences if each.name in measured}
         there = [~missing_cells(frame[coding.name]) for frame in encoded.frames]
-        if not np.concatenate(there).all() and not all(name.endswith(IS_MISSING) for name in found):
+        if not np.concatenate(there).all() and not all(name.endswith(IS_MISSING) for name in by_name):
             try:
                 of_known = tested(encoded.where(there), [coding.name], 1, 0).differences
             except ValueError as error:
                 raise ValueError(f"of the rows where {coding.name!r} is known: {error}") from error
-            found |= {each.name: each for each in of_known if each.name in measured}
-        gaps = [each.times(coding.scale) for each in found.values()]
+            by_name |= {each.name: each for each in of_known if each.name in measured}
+        gaps = [each.times(coding.scale) for each in by_name.values()]
         units = [coding.type.unit(max(abs(gap.raw), abs(gap.adjusted))) for gap in gaps]
         return [gap.times(1.0 / size, unit) for gap, (unit, size) in zip(gaps, units, strict=True)]
 
     together, enough = tested(encoded, order, n_resamples, seeds[0]), enough_for_holm(n_resamples, len(order))
     alone = {name: tested(encoded, [name], enough, seed) for name, seed in zip(order, seeds[1:], strict=True)}
     pvalues = dict(zip(order, adjusted([test.pvalue for test in alone.values()], adjustment), strict=True))
-    found = [
+    results = [
         replace(each, pvalue=alone[coding.name].pvalue, adjusted_pvalue=pvalues[coding.name])
         for coding in encoded.codings
         if coding.name in alone
         for each in differences(coding)
     ]
-    ranked = tuple(sorted(found, key=lambda each: each.pvalue))
+    ranked = tuple(sorted(results, key=lambda each: each.pvalue))
     how = f"p-values of columns are adjusted by {ADJUSTMENTS[adjustment][0]}, {enough:,} random draws each"
     notes = (*encoded.notes(), *encoded.repeated(), *together.test.notes, how)
     test = replace(together.test, notes=notes, names=(*together.test.names[:2], listed(given)))

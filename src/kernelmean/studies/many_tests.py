@@ -113,12 +113,12 @@ def runs(n_resamples: int, tests: int, level: float = 0.05) -> tuple[Run, ...]:
     tests only few need the last run, so it has more than enough, and one that asks for more than 10,000 permutations
     begins with a tenth of them.
     """
-    asked = check_n_resamples(n_resamples)
-    enough = min(enough_for_holm(asked, tests, level), max(_MOST, enough_for_holm(asked, tests)))
-    numbers = [asked]
+    n_resamples = check_n_resamples(n_resamples)
+    enough = min(enough_for_holm(n_resamples, tests, level), max(_MOST, enough_for_holm(n_resamples, tests)))
+    numbers = [n_resamples]
     if tests > UNSCREENED:
-        numbers = [min(asked, max(_PLENTY, asked // _GROWTH))]
-        enough = max(enough, min(_MOST, enough_for_holm(asked, tests, level, _FINE)))
+        numbers = [min(n_resamples, max(_PLENTY, n_resamples // _GROWTH))]
+        enough = max(enough, min(_MOST, enough_for_holm(n_resamples, tests, level, _FINE)))
     while numbers[-1] < enough:
         numbers.append(enough if enough <= _DIRECTLY * numbers[-1] else _GROWTH * numbers[-1])
     return tuple(map(Run, range(len(numbers)), numbers))
@@ -150,9 +150,9 @@ class ManyTests(Generic[Item]):
         if evidence is None or len(self.items) <= UNSCREENED:
             return list(self.items)
         outcomes = self._timed(in_order(evidence, self.items, self.n_jobs), self.items, "screen")
-        found = np.fromiter(outcomes, np.float64)
-        limit = max(limit_of(len(self.items)), found.min())
-        return [item for item, own in zip(self.items, found, strict=True) if own <= limit]
+        values = np.fromiter(outcomes, np.float64)
+        limit = max(limit_of(len(self.items)), values.min())
+        return [item for item, value in zip(self.items, values, strict=True) if value <= limit]
 
     def tested(self, items: Sequence[Item], planned: Sequence[Run]) -> dict[Item, OneTest]:
         """Test items, each again if it needs more permutations.
@@ -165,20 +165,20 @@ class ManyTests(Generic[Item]):
         if len(planned) > 1:
             verb += f", and with up to {planned[-1].n_resamples:,} where p is small"
         timed_ = self._timed(outcomes, items, verb, _PATIENCE if len(planned) > 1 else 1.0)
-        found: dict[Item, OneTest] = {}
+        tests: dict[Item, OneTest] = {}
         try:
             for step, (item, outcome) in enumerate(zip(shuffled, timed_, strict=True), start=self.steps - len(items)):
                 self.progress(self.named(item), step, self.steps)  # no label twice: steps of one label have one pace
-                found[item] = outcome
+                tests[item] = outcome
         except KeyboardInterrupt:
-            if not self.keep or not found:
+            if not self.keep or not tests:
                 raise
-        return {item: found.get(item, _UNFINISHED) for item in items}
+        return {item: tests.get(item, _UNFINISHED) for item in items}
 
-    def notes(self, found: Mapping[Item, OneTest]) -> Iterator[str]:
+    def notes(self, tests: Mapping[Item, OneTest]) -> Iterator[str]:
         """Yield notes if not all items were tested in full."""
-        kept, all_of = len(found), count(len(self.items), self.noun)
-        dropped, left = len(self.items) - kept, sum(not test.finished for test in found.values())
+        kept, all_of = len(tests), count(len(self.items), self.noun)
+        dropped, left = len(self.items) - kept, sum(not test.finished for test in tests.values())
         verb = f"{'was' if kept == 1 else 'were'} {'to be ' if left else ''}tested in full"
         if left:
             yield (
@@ -193,10 +193,10 @@ class ManyTests(Generic[Item]):
 
     def _one(self, item: Item, planned: Sequence[Run]) -> OneTest:
         """Return the last run of an item that it needs."""
-        found = self.test(item, planned[0])
+        result = self.test(item, planned[0])
         for run in planned[1:]:
-            found = self.test(item, run) if found.needs(run.n_resamples) else found
-        return found
+            result = self.test(item, run) if result.needs(run.n_resamples) else result
+        return result
 
     def _timed(
         self, outcomes: Iterable[Result], items: Sequence[Item], verb: str, patience: float = 1.0
@@ -273,11 +273,11 @@ class Contrasts:
 
     def permuted(self, first: int, n_resamples: int, rng: np.random.Generator) -> float:
         """Return the p-value of the evidence of ``of_samples`` under permutations of the rows."""
-        found, reached = self.of_samples(first), 1
+        observed, reached = self.of_samples(first), 1
         for _ in range(n_resamples):
             samples = np.split(rng.permutation(self.sequences[0].shape[1]), [first])
-            own = (_of_samples(sequence, samples) for sequence in self.sequences)
-            reached += _harmonic(own) <= found * (1 + _TIED)
+            pvalues = (_of_samples(sequence, samples) for sequence in self.sequences)
+            reached += _harmonic(pvalues) <= observed * (1 + _TIED)
         return reached / (1 + n_resamples)
 
     def with_partner(self, other: Contrasts) -> float:
@@ -295,10 +295,10 @@ def _orthonormal(contrasts: Array) -> Array:
     root = np.zeros_like(products)
     kept: list[int] = []
     for column in range(len(products)):
-        own = root[: len(kept), column]
-        left = products[column, column] - own @ own
+        entries = root[: len(kept), column]
+        left = products[column, column] - entries @ entries
         if left > _DEPENDENT:
-            root[len(kept)] = (products[column] - own @ root[: len(kept)]) / np.sqrt(left)
+            root[len(kept)] = (products[column] - entries @ root[: len(kept)]) / np.sqrt(left)
             kept.append(column)
     return np.asarray(solve_triangular(root[: len(kept), kept], centered[:, kept].T, trans="T"))
 
@@ -334,5 +334,5 @@ def _sizes(most: int) -> IntArray:
 
 
 def _harmonic(pvalues: Iterable[Array]) -> float:
-    all_of = np.concatenate([own.ravel() for own in pvalues])
+    all_of = np.concatenate([values.ravel() for values in pvalues])
     return float(1.0 / np.mean(1.0 / np.maximum(all_of, _SMALLEST)))

@@ -27,15 +27,14 @@ class Needs:
 
     def numbers(self, X: Any, keep: str | Iterable[str]) -> tuple[Table, tuple[str, ...]]:
         """Return the columns that vary, and notes; ``keep`` names identifiers to use all the same."""
-        given, name = hold(X), "the table"
-        frame = named_frame(given, name)
-        table = as_table(given, name) if frame is None else frame.to_table()
-        seen = numbered_frame(table.values, name) if frame is None else frame
-        remarks = Encoding(keep=keep).inspect([seen])
+        held, name = hold(X), "the table"
+        frame = named_frame(held, name)
+        table = as_table(held, name) if frame is None else frame.to_table()
+        remarks = Encoding(keep=keep).inspect([numbered_frame(table.values, name) if frame is None else frame])
         if len(table) < self.rows:
             raise ValueError(f"the table has {count(len(table), 'row')}; at least {self.rows} are needed{self.why}")
         kept, constant = table.constant()
         if not len(kept):
             raise ValueError(f"every column is constant; {self.constant}")
         left_out = (f"constant, so left out: {listed(constant)}",) if constant else ()
-        return table.columns(kept), (*(() if given is X else given.notes), *remarks, *left_out)
+        return table.columns(kept), (*(() if held is X else held.notes), *remarks, *left_out)

@@ -24,14 +24,14 @@ class RowKey:
     """A column whose cells name every row of two tables, some of them in both."""
 
     name: str
-    own: list[str]
-    other: list[str]
+    first: list[str]
+    second: list[str]
     """Its cells in the first table and in the second."""
 
     @property
     def common(self) -> int:
         """How many rows have a partner of the same name."""
-        return len({*self.own} & {*self.other})
+        return len({*self.first} & {*self.second})
 
     @property
     def as_strata(self) -> str:
@@ -45,13 +45,13 @@ def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured:
     ``measured`` are columns that the user called measurements or categories.
     """
     key = row_key(first, second, names, measured)
-    if key is None or key.own == key.other:
+    if key is None or key.first == key.second:
         return key is not None
     name = key.name
     sort = f"and row i of one is paired with row i of the other; sort both tables by {name!r}"
-    if key.common < max(len(key.own), len(key.other)):
+    if key.common < max(len(key.first), len(key.second)):
         raise ValueError(
-            f"{key.common:,} of the {len(key.own):,} values of {name!r} in {first.source} are in {second.source}, "
+            f"{key.common:,} of the {len(key.first):,} values of {name!r} in {first.source} are in {second.source}, "
             f"{sort} without the rows that have no partner, or write {key.as_strata}"
         )
     keep = (
@@ -67,21 +67,21 @@ def check_row_order(first: Frame, second: Frame, names: Iterable[str], measured:
 
 def with_keys(frames: Iterable[Frame], always: Iterable[str]) -> list[Frame]:
     """Return some columns of batches, and those that may name rows, whose cells are all different in every batch."""
-    found: list[Frame] = []
+    kept: list[Frame] = []
     for frame in frames:
-        names = found[-1].names if found else frame.names
-        found.append(frame.select([name for name in names if name in always or _all_different(frame, name)]))
-    return [frame.select(found[-1].names) for frame in found]
+        names = kept[-1].names if kept else frame.names
+        kept.append(frame.select([name for name in names if name in always or _all_different(frame, name)]))
+    return [frame.select(kept[-1].names) for frame in kept]
 
 
 def row_key(first: Frame, second: Frame, names: Iterable[str], measured: Iterable[str] = ()) -> RowKey | None:
     """Return the first column that names the rows of both tables, None if there is none."""
-    given = {*measured}
+    measured = {*measured}
     for name in names:
         cells = [_all_different(frame, name) for frame in (first, second) if name in frame.names]
         if len(cells) == 2 and cells[0] and cells[1]:
             key = RowKey(name, cells[0], cells[1])
-            if _names_rows(key, is_text=first[name].dtype == object, is_measured=name in given):
+            if _names_rows(key, is_text=first[name].dtype == object, is_measured=name in measured):
                 return key
     return None
 
@@ -99,7 +99,7 @@ def _all_different(frame: Frame, name: str) -> list[str]:
 
 def _names_rows(key: RowKey, *, is_text: bool, is_measured: bool) -> bool:
     """Return whether cells that are all different in either table name rows: they are the same, or enough of them."""
-    rows = min(len(key.own), len(key.other))
-    if key.common == len(key.own) == len(key.other):
+    rows = min(len(key.first), len(key.second))
+    if key.common == len(key.first) == len(key.second):
         return rows >= (_LEAST_TEXTS if is_text else _LEAST_INTEGERS) and (is_text or not is_measured)
     return is_text and rows >= _LEAST_PARTLY and 2 * key.common >= rows

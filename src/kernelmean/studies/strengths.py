@@ -42,8 +42,8 @@ class Strengths:
         (points,), design = self._encoded.points(), self._design
         kernels = tuple(self._kernel(name, points.shape[1]) for name in places)
         within = Within.all(len(points)) if design is None else Within.of(design.layout)
-        found = alignments(KernelSide(points if design is None else points[design.rows], kernels), within)
-        return [float(found[places[a], places[b]]) for a, b in pairs]
+        values = alignments(KernelSide(points if design is None else points[design.rows], kernels), within)
+        return [float(values[places[a], places[b]]) for a, b in pairs]
 
     def interval(self, a: str, b: str, rng: RngLike) -> tuple[float, float] | None:
         """Return an approximate 95 % confidence interval for the strength of a pair; None if a column hardly varies.
@@ -53,15 +53,15 @@ class Strengths:
         (points,) = self._encoded.points()
         first, second = (self._kernel(name, points.shape[1]) for name in sorted((a, b), key=self._encoded.names.index))
         subject = PairSubject((points, points), (first, second), DEFAULT)
-        found = effect_size(subject, n_resamples=_DRAWS, rng=rng)
-        assert isinstance(found, DependenceSize), "that is what pairs have"
-        return found.alignment.low, found.alignment.high
+        size = effect_size(subject, n_resamples=_DRAWS, rng=rng)
+        assert isinstance(size, DependenceSize), "that is what pairs have"
+        return size.alignment.low, size.alignment.high
 
     def _kernel(self, name: str, width: int) -> Kernel:
         """Return the kernel of a column on rows of all columns, which variances of noisy cells may follow."""
-        own = self._encoded.groups[name]
-        noisy = () if self._encoded.variances is None else tuple(width // 2 + j for j in own)
-        return TensorProduct((gaussian_of(self._encoded, (name,)),), ((*own, *noisy),))
+        places = self._encoded.groups[name]
+        noisy = () if self._encoded.variances is None else tuple(width // 2 + j for j in places)
+        return TensorProduct((gaussian_of(self._encoded, (name,)),), ((*places, *noisy),))
 
 
 def gaussian_of(encoded: Encoded, columns: Iterable[str], name: str = "the table") -> Kernel:
@@ -70,6 +70,6 @@ def gaussian_of(encoded: Encoded, columns: Iterable[str], name: str = "the table
     ``name`` is what errors call the rows.
     """
     points = np.concatenate(encoded.coordinates(columns))
-    found = choose_kernel(points, KME(), representative_rows(points), name).kernel
-    assert isinstance(found, Gaussian), "that is what was asked for"
-    return encoded.kernel(found)
+    kernel = choose_kernel(points, KME(), representative_rows(points), name).kernel
+    assert isinstance(kernel, Gaussian), "that is what was asked for"
+    return encoded.kernel(kernel)

@@ -118,8 +118,8 @@ def changes(
     ([80], 0.00125)
     """
     search, rng, n_jobs = _search(search, n_changes, block), as_rng(rng), resources_of(plan or DEFAULT).n_jobs
-    given = hold(table)
-    (whole,) = as_frames((given,), ("the table",))
+    held = hold(table)
+    (whole,) = as_frames((held,), ("the table",))
     stamps = None if time is None else TextColumns(PLAIN, iso=True).read(whole.select([time]))
     if stamps is not None:
         _check_order(stamps)
@@ -132,8 +132,8 @@ def changes(
     features = ChangeFeatures.of(encoded.tables[0], rng)
     limit = None if alike is None else _MOST_ALIKE
     together, single = search.shares(len(encoded.codings))
-    pvalue, found = search.run(features, rng, progress, limit, together, n_jobs)
-    names: dict[Change, tuple[str, ...]] = dict.fromkeys(found, ())
+    pvalue, change_points = search.run(features, rng, progress, limit, together, n_jobs)
+    names: dict[Change, tuple[str, ...]] = dict.fromkeys(change_points, ())
     if single and pvalue > search.level:
         least, alone = _alone(encoded, search, rng, progress, n_jobs)
         pvalue, names = min(pvalue, least), _joined(names, alone, search)
@@ -144,8 +144,8 @@ def changes(
         time=time,
         search=search,
         notes=(
-            *_in_time(alike, limit, search, len(found)),
-            *(() if given is table else given.notes),
+            *_in_time(alike, limit, search, len(change_points)),
+            *(() if held is table else held.notes),
             *encoded.notes(),
         ),
         missing=encoded.missing,
@@ -163,15 +163,15 @@ def _search(search: Search | None, n_changes: int | None, block: int | None) -> 
     return search or Search(n_changes=n_changes, block=1 if block is None else block)
 
 
-def _in_time(alike: Alike | None, limit: int | None, search: Search, found: int) -> Iterator[str]:
+def _in_time(alike: Alike | None, limit: int | None, search: Search, n_changes: int) -> Iterator[str]:
     """Yield notes where rows are alike and no blocks keep them together."""
     if alike is not None:
         yield (
             f"{alike.words}: if rows depend on the rows before them, changes are found where nothing changes; write "
             f"block=N, with N several times the rows that this lasts, such as those of a week"
         )
-    if limit and search.n_changes is None and found == limit:
-        yield f"the search stopped at the {found} clearest changes, as rows are alike; n_changes=N finds others"
+    if limit and search.n_changes is None and n_changes == limit:
+        yield f"the search stopped at the {n_changes} clearest changes, as rows are alike; n_changes=N finds others"
 
 
 def _alone(
@@ -180,13 +180,13 @@ def _alone(
     """Search every column alone for one change; return the smallest p-value, and the columns that change."""
     names = [coding.name for coding in encoded.codings]
     _, share = search.shares(len(encoded.codings))
-    least, found = 1.0, list[tuple[str, Change]]()
+    least, changed = 1.0, list[tuple[str, Change]]()
     for k, name in enumerate(names):
         progress("columns one at a time", k, len(names))
         (points,) = encoded.coordinates((name,))
         pvalue, changes = search.run(ChangeFeatures.of(points, rng), rng, limit=1, share=share, n_jobs=n_jobs)
-        least, found = min(least, pvalue), found + [(name, change) for change in changes]
-    return least, found
+        least, changed = min(least, pvalue), changed + [(name, change) for change in changes]
+    return least, changed
 
 
 def _joined(
@@ -204,39 +204,39 @@ def _joined(
 
 def _points(
     encoded: Encoded,
-    found: dict[Change, tuple[str, ...]],
+    names: dict[Change, tuple[str, ...]],
     stamps: Frame | None,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Iterator[ChangePoint]:
     """Yield the changes with row numbers of the whole table, their times, and what changes.
 
-    ``found`` has the columns in which a change was found, if it was not found in all together.
+    ``names`` has the columns in which a change was found, if it was not found in all together.
     """
     (points,) = encoded.tables
-    ends = [0, *(change.row for change in found), len(points)]
-    for k, (change, first, last) in enumerate(zip(found, ends, ends[2:], strict=False)):
-        progress("what changes", k, len(found))
+    ends = [0, *(change.row for change in names), len(points)]
+    for k, (change, first, last) in enumerate(zip(names, ends, ends[2:], strict=False)):
+        progress("what changes", k, len(names))
         sides = [
             np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*named(encoded.codings, [points[side] for side in sides]), n_resamples=_RESAMPLES, rng=rng)
-        columns = tuple(dict.fromkeys((*found[change], *_telling(encoded, sides, rng))))
+        columns = tuple(dict.fromkeys((*names[change], *_telling(encoded, sides, rng))))
         yield replace(_placed(encoded, change, stamps), kind=test.kind, columns=columns)
 
 
 def _placed(encoded: Encoded, change: Change, stamps: Frame | None) -> ChangePoint:
     """Return a change with row numbers of the whole table, and its times."""
     rows = encoded.frames[0].row_numbers() - 1
-    row, low, high = own = rows[[change.row, change.low - 1, change.high]] + [
+    row, low, high = numbers = rows[[change.row, change.low - 1, change.high]] + [
         0,
         1,
         0,
     ]  # rows before low may be left out
     times = ["", "", ""]
     if stamps is not None:
-        times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, own), exact=True)
+        times = texts_of(stamps, stamps.names[0], np.searchsorted(stamps.row_numbers() - 1, numbers), exact=True)
     return ChangePoint(int(row), int(low), int(high), change.pvalue, None, (), *times)
 
 
@@ -250,9 +250,9 @@ def _telling(encoded: Encoded, sides: list[IntArray], rng: np.random.Generator) 
     for coding in encoded.codings:
         (points,) = encoded.coordinates((coding.name,))
         contrasts = replace(Contrasts.of(coding, points[np.concatenate(sides)]), in_clusters=False)
-        own = contrasts.of_samples(len(sides[0]))
-        if own <= limit and contrasts.permuted(len(sides[0]), resamples, rng) <= limit:
-            evidence[coding.name] = own
+        pvalue = contrasts.of_samples(len(sides[0]))
+        if pvalue <= limit and contrasts.permuted(len(sides[0]), resamples, rng) <= limit:
+            evidence[coding.name] = pvalue
     return tuple(sorted(evidence, key=lambda name: evidence[name]))
 
 

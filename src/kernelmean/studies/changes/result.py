@@ -141,12 +141,11 @@ class Changes(Frozen, Study):
     def describe(self) -> Description:
         """Return the verdict, the change points, and how they were found."""
         search = self.search
-        asked = [] if search.n_changes is None else [("change points asked for", f"{search.n_changes}")]
         facts = [
             ("rows", f"{self.n_rows:,}"),
             ("columns", listed(self.encoded.in_table_order())),
             ("level", f"{search.level:g}{self._shares()}; intervals miss a change with this probability"),
-            *asked,
+            *([] if search.n_changes is None else [("change points asked for", f"{search.n_changes}")]),
             ("shortest segment", count(search.least_segment, "row")),
             *([("blocks", f"{search.block:,} rows stay together")] if search.block > 1 else []),
             ("permutations", f"{search.n_resamples:,} or more of every stretch{self._bins()}"),

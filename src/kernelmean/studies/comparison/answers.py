@@ -38,55 +38,55 @@ class Answers:
     in_series: bool
     same_rows: bool = False
 
-    def compared(self, asked: Asked, before: Iterable[str], after: Iterable[str]) -> Comparison:
+    def compared(self, options: Asked, before: Iterable[str], after: Iterable[str]) -> Comparison:
         """Return the comparison, with notes before and after those on the design."""
         of_numbers = any(coding.category_weight is None for coding in self.encoded.codings)
-        on_design = *asked.design.notes(numbers=of_numbers), *(() if self.weights is None else self.weights.notes())
+        on_design = *options.design.notes(numbers=of_numbers), *(() if self.weights is None else self.weights.notes())
         return Comparison(
-            names=asked.names,
+            names=options.names,
             sizes=self.sizes,
             test=self.joint,
-            estimator=asked.estimator,
+            estimator=options.estimator,
             bandwidth=self.bandwidth,
-            scaled=asked.encoding.scale,
-            columns=self.ranked(asked),
+            scaled=options.encoding.scale,
+            columns=self.ranked(options),
             notes=tuple(dict.fromkeys((*before, *on_design, *after, *self.joint.notes))),
             missing=self.encoded.missing,
             encoded=self.encoded,
-            level=asked.level,
-            adjustment=asked.adjustment,
-            design=asked.design,
+            level=options.level,
+            adjustment=options.adjustment,
+            design=options.design,
             row_weights=self.weights,
             same_rows=self.same_rows,
             in_series=self.in_series,
         )
 
-    def ranked(self, asked: Asked) -> tuple[ColumnDifference, ...]:
+    def ranked(self, options: Asked) -> tuple[ColumnDifference, ...]:
         """Return the columns, those that differ most first, with the test of each and the joint test's noise."""
-        values = adjusted((test.pvalue for test in self.alone.values()), asked.adjustment)
+        values = adjusted((test.pvalue for test in self.alone.values()), options.adjustment)
         by_name, groups = dict(zip(self.alone, values, strict=True)), self.encoded.groups
         dim, noise = sum(map(len, groups.values())), self.joint.noise
         variances = np.broadcast_to(noise.variances(dim), (dim,)) if isinstance(noise, Normal) else np.zeros(dim)
-        margins, columns = margins_of(asked.margins, self.encoded.codings), []
-        for coding, found in zip(self.encoded.codings, self.summaries, strict=True):
+        margins, columns = margins_of(options.margins, self.encoded.codings), []
+        for coding, summary in zip(self.encoded.codings, self.summaries, strict=True):
             places = groups[coding.name]
             if coding.category_weight is None:
                 places = places[:1]  # an indicator of missing cells has no unit
-            first, second = found.means
+            first, second = summary.means
             test = self.alone[coding.name]
             columns.append(
                 ColumnDifference(
                     name=coding.name,
                     means=(first, second),
-                    gap=found.gap,
+                    gap=summary.gap,
                     noise=coding.scale * float(np.sqrt(variances[list(places)].sum())),
                     statistic=test.statistic,
                     pvalue=test.pvalue,
                     adjusted=by_name[coding.name],
                     n_resamples=test.n_resamples,
                     kind=coding.type.kind,
-                    shares=found.shares,
-                    interval=found.interval,
+                    shares=summary.shares,
+                    interval=summary.interval,
                     margin=margins.get(coding.name, math.nan),
                 )
             )

@@ -92,13 +92,13 @@ def held_test(question: Question, coding: Coding, rule: str, statistic: Statisti
 
 def _outcome(null: Null, kernels: Kernels, rule: str) -> OneTest:
     """Return the p-value of all members, and the statistic of the first."""
-    counts = [len(own) for own in kernels.values()]
+    counts = [*map(len, kernels.values())]
     pvalue = null.outcome(0)["pvalue"] if len(counts) == 1 else combined(null, rule, [*kernels], counts)["pvalue"]
     return OneTest(float(null.values[0, 0]), pvalue, null.values.shape[1] - 1)
 
 
 def _listed(kernels: Kernels) -> list[Kernel]:
-    return [kernel for own in kernels.values() for kernel in own]
+    return [kernel for group in kernels.values() for kernel in group]
 
 
 def _of_numbers(source: ViewSource, members: Sequence[Member], chosen: IntArray) -> Views:

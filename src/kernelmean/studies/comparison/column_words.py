@@ -105,12 +105,12 @@ def changed_spreads(result: Compared, first: int = 0) -> list[str]:
     They are those in which it changed beyond chance, and more than the mean did; of more than three it says how many.
     """
     changed = [(column, spreads_of(result, column)) for column in differing(result)[first:]]
-    told = [
-        spread_in_words(result, column, own)
-        for column, own in changed
-        if own and abs(log_ratio(own)) > max(abs(column.gap), _beyond_chance(result, own))
+    texts = [
+        spread_in_words(result, column, spreads)
+        for column, spreads in changed
+        if spreads and abs(log_ratio(spreads)) > max(abs(column.gap), _beyond_chance(result, spreads))
     ]
-    return [*told[:_MOST], *([count(len(told) - _MOST, "more column")] if len(told) > _MOST else [])]
+    return [*texts[:_MOST], *([count(len(texts) - _MOST, "more column")] if len(texts) > _MOST else [])]
 
 
 def _beyond_chance(result: Compared, spreads: tuple[TableSpread, ...]) -> float:
@@ -125,18 +125,18 @@ def lone_categories(result: Compared, column: ColumnDifference) -> list[str]:
     """Return in words the most frequent category of either table that the other lacks by more than chance."""
     if not column.type.by_shares or result.design:
         return []
-    found = []
+    texts = []
     for here, other in ((0, 1), (1, 0)):
-        alone = [own for own in column.shares if own.shares[other] == 0.0 and own.category != ABSENT]
-        most = max(alone, key=lambda own: own.shares[here], default=None)
+        alone = [entry for entry in column.shares if entry.shares[other] == 0.0 and entry.category != ABSENT]
+        most = max(alone, key=lambda entry: entry.shares[here], default=None)
         rows = 0.0 if most is None else most.shares[here] * result.sizes[here]
         if most is not None and rows * np.log(result.sizes[here] / sum(result.sizes)) < _SELDOM:
             names = groups(result.names)
             share = percent(most.shares[here])
-            found.append(
+            texts.append(
                 f"{brief(column.name)}: {brief(most.category)} only in {names[here]}, {share}; no row of {names[other]}"
             )
-    return found
+    return texts
 
 
 def blank_cells(result: Compared, column: ColumnDifference) -> tuple[str, ...]:
@@ -160,8 +160,8 @@ def on_columns(result: Compared) -> str:
         return f"{brief(*values)} is the only column, so the test of both tables is the test of it."
     if names:
         how_many, differ = ("One", "differs") if len(names) == 1 else (len(names), "differ")
-        own = "its" if len(names) == 1 else "their"
-        return f"{how_many} of {len(values)} columns {differ} on {own} own: {listed(names)}."
+        pronoun = "its" if len(names) == 1 else "their"
+        return f"{how_many} of {len(values)} columns {differ} on {pronoun} own: {listed(names)}."
     if result.limits():
         return f"With so few rows or permutations none of the {len(values)} columns can be found to differ on its own."
     if result.differ():
@@ -176,17 +176,17 @@ def spreads_of(result: Compared, column: ColumnDifference) -> tuple[TableSpread,
     """Return how a column of numbers is spread in both tables, weighted as the means; nothing of few rows."""
     if not column.type.plain or column.shares:
         return ()
-    coding = next(own for own in result.encoded.codings if own.name == column.name)
+    coding = next(coding for coding in result.encoded.codings if coding.name == column.name)
     cells = [coding.numbers(frame) for frame in result.encoded.frames]
-    known = [np.isfinite(own) for own in cells]
-    weights = [own.astype(np.float64) for own in known] if result.row_weights is None else result.row_weights(known)
+    known = [np.isfinite(numbers) for numbers in cells]
+    weights = [mask.astype(np.float64) for mask in known] if result.row_weights is None else result.row_weights(known)
     spreads = []
     for name, values, counted in zip(groups(result.names), cells, weights, strict=True):
         used = counted > 0.0
         if used.sum() < _FEWEST:
             return ()
         spreads.append(_spread(name, values[used], counted[used]))
-    return tuple(spreads) if min(own.without for own in spreads) > 0.0 else ()
+    return tuple(spreads) if min(spread.without for spread in spreads) > 0.0 else ()
 
 
 def _spread(name: str, values: Array, weights: Array) -> TableSpread:
@@ -228,23 +228,23 @@ def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:
     as approximately as the interval. It needs no adjustment for many columns to say that all of them are close: each
     has to be shown.
     """
-    asked = [column for column in columns if column.equivalent is not None]
-    if not asked:
+    judged = [column for column in columns if column.equivalent is not None]
+    if not judged:
         return ()
     rows = [
-        (column.name, "yes" if column.equivalent else "no", _in_words(column), column.difference()) for column in asked
+        (column.name, "yes" if column.equivalent else "no", _in_words(column), column.difference()) for column in judged
     ]
     shown, rest = (
-        sum(bool(column.equivalent) for column in asked),
-        [own.name for own in columns if own.equivalent is None],
+        sum(bool(column.equivalent) for column in judged),
+        [column.name for column in columns if column.equivalent is None],
     )
     left = f"; without a margin, so not judged: {listed(rest)}" if rest else ""
     title = (
-        f"Means closer than a margin: shown for {shown} of {count(len(asked), 'column')}, by 95 % intervals within the "
-        f"margin, each at level 0.025{left}"
+        f"Means closer than a margin: shown for {shown} of {count(len(judged), 'column')}, by 95 % intervals within "
+        f"the margin, each at level 0.025{left}"
     )
     heads = ("column", "closer", "margin", "difference (95 % interval)")
-    strong = frozenset((k, 0) for k, column in enumerate(asked) if column.equivalent)
+    strong = frozenset((k, 0) for k, column in enumerate(judged) if column.equivalent)
     return (Grid(title, heads, rows, numbers=2, noun="column", strong=strong),)
 
 

@@ -132,7 +132,7 @@ def compare(
         raise ValueError(f"names is {names!r}; write one for each table, such as names=('before', 'after')")
     called = (_called(A, "A"), _called(B, "B")) if names is None else (names[0], names[1])
     design = TableDesign(strata, clusters, weights, paired)
-    asked = Asked(
+    options = Asked(
         names=called,
         design=design,
         estimator="adaptive" if estimator == AUTO else estimator,
@@ -148,16 +148,16 @@ def compare(
     )
     if isinstance(plan, RemotePlan):
         design.refuse_cluster("leave plan= out")
-        return compare_on_cluster(A, B, plan, asked, row_limit(estimator))
+        return compare_on_cluster(A, B, plan, options, row_limit(estimator))
     check_apart(A, B)
     (first, second), batches = placed([_titled(A, called[0]), _titled(B, called[1])], row_limit(estimator))
     if batches:
         one, two = (_titled(read(table), name) for table, name in zip((first, second), called, strict=True))
         with readable(one, frames=True) as one, readable(two, frames=True) as two:
-            return compare_in_batches(one, two, asked, (A, B))
+            return compare_in_batches(one, two, options, (A, B))
     held = hold(first), hold(second)
-    told = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
-    return compare_in_memory(*held, replace(asked, notes=tuple(told)))
+    notes = [note for table, frame in zip((A, B), held, strict=True) if frame is not table for note in frame.notes]
+    return compare_in_memory(*held, replace(options, notes=tuple(notes)))
 
 
 def _titled(table: Any, name: str) -> Any:

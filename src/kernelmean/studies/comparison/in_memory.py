@@ -26,23 +26,23 @@ from .row_weights import RowWeights
 from .table_test import TableTest
 
 
-def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
+def compare_in_memory(A: Any, B: Any, options: Asked) -> Comparison:
     """Compare two tables in memory, as :func:`kernelmean.compare` says."""
-    asked.check_estimator()
-    asked.design.check_estimator(asked.estimator)
-    frames, taken, dropped = _rows(A, B, asked)
-    encoded, scan = encoded_and_seen(frames, asked.encoding)
+    options.check_estimator()
+    options.design.check_estimator(options.estimator)
+    frames, taken, dropped = _rows(A, B, options)
+    encoded, scan = encoded_and_seen(frames, options.encoding)
     sizes = len(encoded.frames[0]), len(encoded.frames[1])
-    asked.check(sizes, encoded.codings)
-    encoded.check_noise(asked.estimator)
-    encoded = encoded.called(asked.names)
+    options.check(sizes, encoded.codings)
+    encoded.check_noise(options.estimator)
+    encoded = encoded.called(options.names)
     design, order = Design() if taken is None else taken.of(encoded.frames), encoded.in_table_order()
-    test = TableTest(asked, design=design)
-    stream, stream_alone = as_rng(asked.rng).spawn(2)
-    asked.progress("all columns together", 0, 1 + len(order))
-    joint, theta = test.run(encoded, order, stream, asked.n_resamples)
+    test = TableTest(options, design=design)
+    stream, stream_alone = as_rng(options.rng).spawn(2)
+    options.progress("all columns together", 0, 1 + len(order))
+    joint, theta = test.run(encoded, order, stream, options.n_resamples)
     alone = test.columns(encoded, order, stream_alone)
-    is_same, alike = same_rows(*encoded.points()), asked.design.in_series(encoded.frames)
+    is_same, alike = same_rows(*encoded.points()), options.design.in_series(encoded.frames)
     clusters = None if taken is None else taken.clusters(encoded.frames)
     copies = () if is_same else encoded.repeated(clusters)
     return Answers(
@@ -56,18 +56,18 @@ def compare_in_memory(A: Any, B: Any, asked: Asked) -> Comparison:
         in_series=alike is not None,
         same_rows=is_same,
     ).compared(
-        asked,
-        before=(*series_notes(alike), *asked.notes, *dropped),
+        options,
+        before=(*series_notes(alike), *options.notes, *dropped),
         after=(*copies, *encoded.notes(" over both tables"), *_on_bandwidth(theta)),
     )
 
 
-def _rows(A: Any, B: Any, asked: Asked) -> tuple[Sequence[Frame], Taken | None, tuple[str, ...]]:
+def _rows(A: Any, B: Any, options: Asked) -> tuple[Sequence[Frame], Taken | None, tuple[str, ...]]:
     """Return the rows that are looked at, the columns of a design, and notes on rows that do not take part."""
-    design, frames = asked.design, tuple(map(with_own_numbers, as_frames((A, B), asked.names)))
+    design, frames = options.design, tuple(map(with_own_numbers, as_frames((A, B), options.names)))
     if not design:
         return frames, None, ()
-    rows = DesignedRows.of_frames(frames, design, asked.encoding, (A, B))
+    rows = DesignedRows.of_frames(frames, design, options.encoding, (A, B))
     rest = design.beside(frames[0].names, frames[0].source)
     used = [frame.select(rest).take(kept) for frame, kept in zip(frames, rows.looked, strict=True)]
     return used, rows.taken, rows.notes
@@ -82,12 +82,12 @@ def _summaries(encoded: Encoded, scan: TableScan, design: Design) -> list[Column
         for table, frame in enumerate(encoded.frames):
             means.add(frame, places.rows(table, 0, len(frame)))
         return means.summaries(places)
-    found = scan.summaries(encoded.codings)
+    summaries = scan.summaries(encoded.codings)
     if not design.paired:
-        return found
+        return summaries
     gaps = GapsOfPairs(encoded.codings)
     gaps.add(*encoded.frames)
-    return gaps.summaries(found, encoded.codings)
+    return gaps.summaries(summaries, encoded.codings)
 
 
 def _in_table_order(theta: Any, encoded: Encoded) -> Any:

@@ -50,22 +50,22 @@ _WITH_DESIGN = (
 _READ = ("all rows were read twice: for the scale and the categories of the columns, then for sums of features",)
 
 
-def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any]) -> Comparison:
+def compare_in_batches(A: Source, B: Source, options: Asked, inputs: tuple[Any, Any]) -> Comparison:
     """Compare all rows of two tables in linear time and constant memory, as :func:`kernelmean.compare` says.
 
-    The columns of a design are held, and read before all others. ``given`` are the tables as they were passed.
+    The columns of a design are held, and read before all others. ``inputs`` are the tables as they were passed.
     """
-    check_batches(asked)
-    tables, moved = matched(A, B, asked.names)
-    seed, rows, read = seed_of(asked.rng), None, _READ
-    if asked.design:
-        rows, read = DesignedRows.of_sources(tables, asked.design, asked.encoding, given), _WITH_DESIGN
-        asked.check_sizes(rows.sizes)
-        rest = asked.design.beside(tables[0].names, asked.names[0])
-        first, second = (own.reordered(rest).only(kept) for own, kept in zip(tables, rows.looked, strict=True))
+    check_batches(options)
+    tables, moved = matched(A, B, options.names)
+    seed, rows, read = seed_of(options.rng), None, _READ
+    if options.design:
+        rows, read = DesignedRows.of_sources(tables, options.design, options.encoding, inputs), _WITH_DESIGN
+        options.check_sizes(rows.sizes)
+        rest = options.design.beside(tables[0].names, options.names[0])
+        first, second = (table.reordered(rest).only(kept) for table, kept in zip(tables, rows.looked, strict=True))
         tables = first, second
-    drawn = PilotRows.of(asked, seed, rows)
-    learnt = learn(tables, asked.encoding, seed, asked.progress, drawn.pilot, in_order=drawn.in_order)
+    drawn = PilotRows.of(options, seed, rows)
+    learnt = learn(tables, options.encoding, seed, options.progress, drawn.pilot, in_order=drawn.in_order)
     with serial_blas:
         tests = Tests.of(learnt, drawn)
         return tests.compared(tests.added(tables), (*moved, *read))
@@ -76,20 +76,20 @@ def compare_in_batches(A: Source, B: Source, asked: Asked, given: tuple[Any, Any
 class PilotRows:
     """Which rows features are fitted to and which of them change places, as far as this is known beforehand."""
 
-    asked: Asked
+    options: Asked
     test: BinnedTest
     rows: DesignedRows | None
     units: SamplesInUnits | PairsInUnits | None
     """Of a design: without one, they follow from the number of rows that the first pass finds."""
 
     @classmethod
-    def of(cls, asked: Asked, seed: int, rows: DesignedRows | None) -> Self:
+    def of(cls, options: Asked, seed: int, rows: DesignedRows | None) -> Self:
         """Return the rows of a test, with a design from the columns of the design."""
-        test = BinnedTest(TwoSamples, _request(asked, seed, Design() if rows is None else rows.design), seed)
+        test = BinnedTest(TwoSamples, _request(options, seed, Design() if rows is None else rows.design), seed)
         if rows is None:
-            return cls(asked, test, rows, None)
-        kind = PairsInUnits if asked.design.paired else SamplesInUnits
-        return cls(asked, test, rows, kind.of(test, rows.sizes))
+            return cls(options, test, rows, None)
+        kind = PairsInUnits if options.design.paired else SamplesInUnits
+        return cls(options, test, rows, kind.of(test, rows.sizes))
 
     @property
     def pilot(self) -> tuple[IntArray, ...]:
@@ -99,7 +99,7 @@ class PilotRows:
     @property
     def in_order(self) -> bool:
         """Whether it matters that neighbours are alike: not where clusters or pairs say which rows belong together."""
-        return self.asked.design.clusters is None and not self.asked.design.paired
+        return self.options.design.clusters is None and not self.options.design.paired
 
     def placed(self, learnt: Learnt) -> tuple[SamplesInUnits | PairsInUnits, list[Frame]]:
         """Return the units of all rows, and the rows of the pilot."""
@@ -107,18 +107,18 @@ class PilotRows:
             return self.units, list(learnt.picked)
         deals = learnt.deals(self.test.seed)
         units = SamplesInUnits(self.test, deals, dealt_units(deals), learnt.numbers, learnt.rows)
-        return units, [learnt.pilot(k, own) for k, own in enumerate(deals.each)]
+        return units, [learnt.pilot(k, deal) for k, deal in enumerate(deals.each)]
 
 
-def check_batches(asked: Asked) -> None:
+def check_batches(options: Asked) -> None:
     """Raise for options that need all rows in memory."""
-    asked.check_bandwidth()
-    if isinstance(asked.bandwidth, str) and asked.bandwidth not in RULES:
+    options.check_bandwidth()
+    if isinstance(options.bandwidth, str) and options.bandwidth not in RULES:
         raise ValueError(
-            f"bandwidth is {asked.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or a "
-            "number, or hold all rows: kernelmean.read(..., in_memory=True)"
+            f"bandwidth is {options.bandwidth!r}, which needs all rows in memory; write {listed(map(repr, RULES))}, or "
+            "a number, or hold all rows: kernelmean.read(..., in_memory=True)"
         )
-    check_rules(asked.encoding)
+    check_rules(options.encoding)
 
 
 def matched(A: Any, B: Any, called: tuple[str, str]) -> tuple[tuple[Any, Any], tuple[str, ...]]:
@@ -159,29 +159,29 @@ class Tests:
     @classmethod
     def of(cls, learnt: Learnt, drawing: PilotRows) -> Self:
         """Fit the tests to the pilot."""
-        asked, request = drawing.asked, drawing.test.request
-        asked.check(learnt.rows, learnt.codings)
+        options, request = drawing.options, drawing.test.request
+        options.check(learnt.rows, learnt.codings)
         units, frames = drawing.placed(learnt)
         learnt = learnt.ordered(frames)
         question = TwoSamples.of(named(learnt.codings, [learnt.coordinates(frame) for frame in frames]), Design())
         fit = units.fitted_to(question)
         pooled = question.tables[0]
         source = ViewSource(pooled[row_order(pooled)], fit.columns[0].fits)
-        wanted: Any = request.wanted.adaptive or request.wanted.one
-        each = column_tests(source, learnt.codings, wanted, asked.bandwidth)
-        columns, places = Columns.side_by_side([fit.columns[0], *(own.columns for own in each.values())])
+        estimator: Any = request.wanted.adaptive or request.wanted.one
+        each = column_tests(source, learnt.codings, estimator, options.bandwidth)
+        columns, places = Columns.side_by_side([fit.columns[0], *(test.columns for test in each.values())])
         return cls(fit, each, columns, places, units, drawing, learnt)
 
     def added(self, tables: tuple[Source, Source]) -> TableSums | PairSums:
         """Return the sums of all rows."""
-        asked, learnt = self.drawing.asked, self.learnt
-        plan = asked.plan if isinstance(asked.plan, Plan) else DEFAULT
+        options, learnt = self.drawing.options, self.learnt
+        plan = options.plan if isinstance(options.plan, Plan) else DEFAULT
         if isinstance(self.units, PairsInUnits):
             pairs = PairSums.of(self.columns, self.units.rows, learnt.codings)
-            run_pairs(pairs, tables, learnt, plan, asked.progress)
+            run_pairs(pairs, tables, learnt, plan, options.progress)
             return pairs
         sums = self.sums()
-        run_pass(sums, tables, learnt, plan, asked.progress)
+        run_pass(sums, tables, learnt, plan, options.progress)
         return sums
 
     def sums(self) -> TableSums:
@@ -193,15 +193,15 @@ class Tests:
     @property
     def bandwidth(self) -> float | None:
         """θ of the joint test; None for an adaptive test, which has many."""
-        asked = self.fit.question.asked
-        found = None if asked is None or not asked.found else asked.found[0]
-        kernel: Any = None if found is None else found.kernel
+        estimators = self.fit.question.asked
+        estimator = None if estimators is None or not estimators.found else estimators.found[0]
+        kernel: Any = None if estimator is None else estimator.kernel
         return None if kernel is None else float(kernel.bandwidth)
 
     def compared(self, sums: TableSums | PairSums, notes: tuple[str, ...]) -> Comparison:
         """Return the result from the sums of all rows; ``notes`` say how these were read."""
-        asked, rows, learnt, found = self.drawing.asked, self.drawing.rows, self.learnt, sums.units.all()
-        encoded = learnt.encoded().called(asked.names)
+        options, rows, learnt, totals = self.drawing.options, self.drawing.rows, self.learnt, sums.units.all()
+        encoded = learnt.encoded().called(options.names)
         weights = None if rows is None else RowWeights.of(rows.taken.of(encoded.frames))
         if weights is not None and isinstance(sums, TableSums) and sums.places is not None:
             weights = replace(weights, within=sums.places.within)
@@ -209,14 +209,14 @@ class Tests:
         return Answers(
             encoded=encoded,
             sizes=(learnt.rows[0], learnt.rows[1]),
-            joint=self.joint(found),
+            joint=self.joint(totals),
             bandwidth=self.bandwidth,
-            alone=self.alone(found),
+            alone=self.alone(totals),
             summaries=sums.summaries(learnt),
             weights=weights,
             in_series=learnt.in_series,
         ).compared(
-            asked,
+            options,
             before=(*notes, *(() if rows is None else rows.notes)),
             after=(
                 *encoded.notes(" over both tables", learnt.rows),
@@ -231,8 +231,8 @@ class Tests:
 
     def alone(self, sums: Array) -> dict[str, OneTest]:
         """Return the test of every column, all with the same permutations."""
-        asked = self.drawing.asked
-        planned = asked.runs(len(self.each))
+        options = self.drawing.options
+        planned = options.runs(len(self.each))
         streams = np.random.default_rng([self.drawing.test.seed, 1]).spawn(len(planned))
         places = dict(zip(self.each, self.places[1:], strict=True))
 
@@ -241,18 +241,18 @@ class Tests:
             column = self.each[name]
             return column.outcome(self.units.null(self.fit.question, column.columns, sums[:, places[name]], how))
 
-        many = ManyTests(list(self.each), str, "column", test, asked.progress, len(self.each))
+        many = ManyTests(list(self.each), str, "column", test, options.progress, len(self.each))
         return many.tested(many.items, planned)
 
 
-def _request(asked: Asked, seed: int, design: Design) -> Request:
+def _request(options: Asked, seed: int, design: Design) -> Request:
     """Return the request of all tests."""
-    known = {name: partial(make, bandwidth=asked.bandwidth) for name, make in PLAIN.items()}
+    known = {name: partial(make, bandwidth=options.bandwidth) for name, make in PLAIN.items()}
     return Request(
-        asked_for(None, asked.estimator, known),
+        asked_for(None, options.estimator, known),
         design,
         "v" if design.says_more else "u",
         "auto",
-        asked.n_resamples,
+        options.n_resamples,
         seed,
     )

@@ -72,7 +72,7 @@ class Places:
             _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
             of_units = place[first]
         if design.weights is not None:
-            pooled = np.concatenate([np.asarray(own, dtype=np.float64) for own in design.weights])
+            pooled = np.concatenate([np.asarray(part, dtype=np.float64) for part in design.weights])
             weights = pooled / pooled.max()  # no sum overflows
         within = design.strata is None or not tiny_strata(strata)
         return cls(place, weights, unit, of_units, 2 * (int(strata.max()) + 1), within, sizes[0])
@@ -114,11 +114,11 @@ class MomentsByPlace:
 
     def add(self, values: Array, place: IntArray, weights: Array) -> None:
         """Add numbers; equal ones have squares of exactly 0."""
-        used, first, own = np.unique(place, return_index=True, return_inverse=True)
-        distances = values - values[first][own]
-        masses: Array = np.bincount(own, weights).astype(np.float64)
-        means: Array = np.bincount(own, weights * distances) / masses
-        squares: Array = np.bincount(own, weights * np.square(distances - means[own])).astype(np.float64)
+        used, first, inverse = np.unique(place, return_index=True, return_inverse=True)
+        distances = values - values[first][inverse]
+        masses: Array = np.bincount(inverse, weights).astype(np.float64)
+        means: Array = np.bincount(inverse, weights * distances) / masses
+        squares: Array = np.bincount(inverse, weights * np.square(distances - means[inverse])).astype(np.float64)
         self._merge(used, masses, values[first] + means, squares)
 
     def merge(self, other: MomentsByPlace) -> None:
@@ -179,7 +179,7 @@ class NumbersInPlaces:
             shares, means = known.astype(np.float64)[:, None], self.rows.means[:, None]
         else:
             shares, means = np.tile(self.shares, (2, 1)), self.rows.means.reshape(-1, 2).T
-        first, second = (float(own @ of) if own.any() else math.nan for own, of in zip(shares, means, strict=True))
+        first, second = (float(row @ of) if row.any() else math.nan for row, of in zip(shares, means, strict=True))
         return first, second
 
     def interval(self, of_units: IntArray | None = None) -> Interval:
@@ -214,7 +214,7 @@ class NumbersInPlaces:
         masses = self.units.masses
         distances = masses * (self.units.means - means[of_units])
         sums = (masses**2, masses**3, np.square(distances), masses > 0.0)
-        second, third, squares, many = (np.bincount(of_units, own, count).astype(np.float64) for own in sums)
+        second, third, squares, many = (np.bincount(of_units, values, count).astype(np.float64) for values in sums)
         return second, third, squares, many
 
     def deviation(self, *, within: bool) -> float:
@@ -251,8 +251,8 @@ class CategoriesInPlaces:
         """Add the categories of some rows, None where they are missing."""
         numbers: dict[Any, int] = {}
         places = np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.intp)
-        found = np.bincount(self._places * places + rows.place, rows.weights, self._places * len(numbers))
-        for label, weights in zip(numbers, found.reshape(-1, self._places), strict=True):
+        sums = np.bincount(self._places * places + rows.place, rows.weights, self._places * len(numbers))
+        for label, weights in zip(numbers, sums.reshape(-1, self._places), strict=True):
             self._weights[label] = self._weights.get(label, 0.0) + weights
 
     def merge(self, other: CategoriesInPlaces) -> None:
@@ -266,12 +266,12 @@ class CategoriesInPlaces:
         other = np.ones_like(pairs) if len(pairs) == 1 else pairs[:, ::-1]
         both = np.where(pairs.sum(axis=1) > 0.0, pairs.sum(axis=1), 1.0)[:, None]
         factors = other if len(pairs) == 1 else other / both
-        found: list[Counter[Any]] = [Counter(), Counter()]
+        counts: list[Counter[Any]] = [Counter(), Counter()]
         for label, weights in self._weights.items():
             for table, weight in enumerate((weights.reshape(-1, 2) * factors).sum(axis=0).tolist()):
                 if weight:
-                    found[table][label] = weight
-        return found
+                    counts[table][label] = weight
+        return counts
 
 
 @final
@@ -325,7 +325,7 @@ class GapsOfPairs:
     """How far the numbers of columns are apart in pairs."""
 
     def __init__(self, codings: Sequence[Coding]) -> None:
-        self._codings = [own for own in codings if own.type.averaged]
+        self._codings = [coding for coding in codings if coding.type.averaged]
         self._gaps = {coding.name: MomentsByPlace(1) for coding in self._codings}
 
     def add(self, first: Frame, second: Frame) -> None:
@@ -334,12 +334,12 @@ class GapsOfPairs:
         for coding in self._codings:
             self._gaps[coding.name].add(_numbers(coding, first) - _numbers(coding, second), place, ones)
 
-    def summaries(self, found: Sequence[ColumnSummary], codings: Sequence[Coding]) -> list[ColumnSummary]:
+    def summaries(self, summaries: Sequence[ColumnSummary], codings: Sequence[Coding]) -> list[ColumnSummary]:
         """Return what is known of the columns, with the intervals of the mean differences of pairs."""
         intervals = {coding.name: self._interval(coding) for coding in self._codings}
         return [
-            replace(own, interval=intervals.get(coding.name, UNKNOWN))
-            for coding, own in zip(codings, found, strict=True)
+            replace(summary, interval=intervals.get(coding.name, UNKNOWN))
+            for coding, summary in zip(codings, summaries, strict=True)
         ]
 
     def _interval(self, coding: Coding) -> Interval:
@@ -359,7 +359,7 @@ def _numbers(coding: Coding, frame: Frame) -> Array:
 def _pooled(parts: Any, table: IntArray) -> IntArray:
     if parts is None:
         return np.zeros_like(table)
-    return codes(np.concatenate([np.asarray(own) for own in parts]), "labels")[0]
+    return codes(np.concatenate([np.asarray(part) for part in parts]), "labels")[0]
 
 
 def _shares(first: Array, second: Array) -> Array:

@@ -39,26 +39,26 @@ from .table_pass import TableSums, merge_sums
 _ALONE = Plan(threads=1)
 
 
-def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: int | None) -> Comparison:
+def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, options: Asked, limit: int | None) -> Comparison:
     """Compare two tables where they are, as :func:`kernelmean.compare` says.
 
     If no table has more than ``limit`` rows, or ``limit`` is None, all rows are brought to this process.
     """
-    tables, moved = matched(plan.table(A, asked.names[0]), plan.table(B, asked.names[1]), asked.names)
-    asked.progress("rows of the tables", 0, 1)
-    places = _Places.of(plan, tables, asked)
+    tables, moved = matched(plan.table(A, options.names[0]), plan.table(B, options.names[1]), options.names)
+    options.progress("rows of the tables", 0, 1)
+    places = _Places.of(plan, tables, options)
     if limit is None or max(places.rows) <= limit:
-        return _compared(plan, places, asked)
-    check_batches(asked)
-    seed = seed_of(asked.rng)
-    drawing = PilotRows.of(asked, seed, places.designed)
+        return _compared(plan, places, options)
+    check_batches(options)
+    seed = seed_of(options.rng)
+    drawing = PilotRows.of(options, seed, places.designed)
     with serial_blas:
         tests = Tests.of(_learnt(plan, places, drawing), drawing)
         sums = tests.sums()
-        asked.progress(SECOND, 0, 1)
+        options.progress(SECOND, 0, 1)
         shared = _Adding(UsedRows.of(tests.learnt), tests.columns)
         sums.restore(plan.fold(_summed, _sums, places.adding(sums), shared))
-        asked.progress(SECOND, 1, 1)
+        options.progress(SECOND, 1, 1)
         read = (
             f"on a Dask cluster: all rows of {count(len(places.jobs), 'partition')}, which were computed three times: "
             "their number, scale and categories of the columns, then sums of features"
@@ -66,21 +66,21 @@ def compare_on_cluster(A: Any, B: Any, plan: RemotePlan, asked: Asked, limit: in
         return tests.compared(sums, (*moved, read))
 
 
-def _compared(plan: RemotePlan, places: _Places, asked: Asked) -> Comparison:
+def _compared(plan: RemotePlan, places: _Places, options: Asked) -> Comparison:
     """Bring all rows here, and compare them."""
-    found = plan.fold(_held, _gathered, places.jobs)
-    first, second = (joined([frame for table, frame in found if table == k]) for k in (0, 1))
-    return compare_in_memory(first, second, replace(asked, plan=DEFAULT))
+    parts = plan.fold(_held, _gathered, places.jobs)
+    first, second = (joined([frame for table, frame in parts if table == k]) for k in (0, 1))
+    return compare_in_memory(first, second, replace(options, plan=DEFAULT))
 
 
 def _learnt(plan: RemotePlan, places: _Places, drawing: PilotRows) -> Learnt:
     """Return what a first pass over all rows finds."""
-    asked = drawing.asked
-    asked.progress(FIRST, 0, 1)
-    names = tuple(asked.design.beside(places.names, asked.names[0]))
-    shared = _Looking(names, asked.encoding, drawing.test.seed, asked.names, drawing.pilot, drawing.in_order)
+    options = drawing.options
+    options.progress(FIRST, 0, 1)
+    names = tuple(options.design.beside(places.names, options.names[0]))
+    shared = _Looking(names, options.encoding, drawing.test.seed, options.names, drawing.pilot, drawing.in_order)
     learnt: Learnt = plan.fold(_looked, _looks, places.jobs, shared, _concluded)
-    asked.progress(FIRST, 1, 1)
+    options.progress(FIRST, 1, 1)
     return learnt
 
 
@@ -129,24 +129,24 @@ class _Places:
     designed: DesignedRows | None
 
     @classmethod
-    def of(cls, plan: RemotePlan, tables: tuple[Any, Any], asked: Asked) -> Self:
+    def of(cls, plan: RemotePlan, tables: tuple[Any, Any], options: Asked) -> Self:
         """Count the rows of all parts, with a look at the columns that decide which of them are used."""
         names = tables[0].names
-        wanted, dropped = columns_of(names, asked.names[0], asked.design, asked.encoding)
+        needed, dropped = columns_of(names, options.names[0], options.design, options.encoding)
         parts = [(part, k) for k, table in enumerate(tables) for part in table.parts]
-        shared = _Counting(tuple(wanted if asked.design else ()), tuple(dropped))
-        found = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], shared) or {}
-        those = [[(parts[at][0], own) for at, own in sorted(found.items()) if parts[at][1] == k] for k in (0, 1)]
-        for table, own in zip(tables, those, strict=True):
-            if not own:
+        shared = _Counting(tuple(needed if options.design else ()), tuple(dropped))
+        counts = plan.fold(_counted, _counts, [(part, at) for at, (part, _) in enumerate(parts)], shared) or {}
+        those = [[(parts[at][0], each) for at, each in sorted(counts.items()) if parts[at][1] == k] for k in (0, 1)]
+        for table, counted in zip(tables, those, strict=True):
+            if not counted:
                 raise ValueError(f"{table.source} has no rows")
         designed = None
-        if asked.design:
+        if options.design:
             designed = DesignedRows.of(
-                [_joined([each.cells for _, each in own]) for own in those], asked.design, dropped
+                [_joined([each.cells for _, each in counted]) for counted in those], options.design, dropped
             )
-        rows = tuple(sum(each.rows for _, each in own) for own in those)
-        jobs = [job for k, own in enumerate(those) for job in _jobs(k, tables[k].source, own, designed)]
+        rows = tuple(sum(each.rows for _, each in counted) for counted in those)
+        jobs = [job for k, counted in enumerate(those) for job in _jobs(k, tables[k].source, counted, designed)]
         return cls(names, (rows[0], rows[1]), jobs, designed)
 
     def adding(self, sums: TableSums) -> list[tuple[Any, _Placed]]:
@@ -161,13 +161,13 @@ def _jobs(
 ) -> Iterator[tuple[Any, _TablePart]]:
     """Yield the parts of a table with their places."""
     start = used = 0
-    for part, own in parts:
-        looked, uses = None, own.complete
+    for part, counts in parts:
+        looked, uses = None, counts.complete
         if designed is not None:
-            rows = slice(start, start + own.rows)
+            rows = slice(start, start + counts.rows)
             looked, uses = designed.looked[table][rows], int(designed.used[table][rows].sum())
-        yield part, _TablePart(table, source, start, used, own.rows, uses, looked)
-        start, used = start + own.rows, used + uses
+        yield part, _TablePart(table, source, start, used, counts.rows, uses, looked)
+        start, used = start + counts.rows, used + uses
 
 
 def _joined(frames: Sequence[Frame | None]) -> Frame:
@@ -183,7 +183,7 @@ def _joined(frames: Sequence[Frame | None]) -> Frame:
 class _Counting:
     """The columns that a design needs of every row, and those whose blank cells leave rows out."""
 
-    wanted: tuple[str, ...]
+    needed: tuple[str, ...]
     dropped: tuple[str, ...]
 
 
@@ -200,12 +200,12 @@ class _Count:
 def _counted(frame: Frame, at: int, shared: _Counting) -> dict[int, _Count]:
     masks = [missing_cells(frame[name]) for name in shared.dropped]
     left_out = int(np.logical_or.reduce(masks).sum()) if masks else 0
-    cells = frame.select(shared.wanted) if shared.wanted else None
+    cells = frame.select(shared.needed) if shared.needed else None
     return {at: _Count(len(frame), len(frame) - left_out, cells)}
 
 
-def _counts(*found: dict[int, _Count]) -> dict[int, _Count]:
-    return {at: own for each in found for at, own in each.items()}
+def _counts(*parts: dict[int, _Count]) -> dict[int, _Count]:
+    return {at: counted for each in parts for at, counted in each.items()}
 
 
 # -- few rows: they are sent as they are ------------------------------------------------------------------------------
@@ -215,8 +215,8 @@ def _held(frame: Frame, part: _TablePart, _: None) -> list[tuple[int, Frame]]:
     return [(part.table, part.numbered(frame))]
 
 
-def _gathered(*found: list[tuple[int, Frame]]) -> list[tuple[int, Frame]]:
-    return [each for own in found for each in own]
+def _gathered(*parts: list[tuple[int, Frame]]) -> list[tuple[int, Frame]]:
+    return [each for part in parts for each in part]
 
 
 # -- many rows: a first look, then sums of features -------------------------------------------------------------------

@@ -35,8 +35,8 @@ def by_column(equivalence: Margins) -> dict[str, float]:
     """
     if equivalence is None:
         return {}
-    given = equivalence if isinstance(equivalence, Mapping) else {EVERY: equivalence}
-    return {column_name(name): check_positive_number(margin, "equivalence") for name, margin in given.items()}
+    margins = equivalence if isinstance(equivalence, Mapping) else {EVERY: equivalence}
+    return {column_name(name): check_positive_number(margin, "equivalence") for name, margin in margins.items()}
 
 
 def margins_of(margins: Mapping[str, float], codings: Sequence[Coding]) -> dict[str, float]:

@@ -226,7 +226,7 @@ class Comparison(Compared, JointTest, Study):
                 "" if math.isnan(column.gap) else signed(column.gap, "+z.2f"),
                 f"{values[column.name]:.2g}",
                 f"{column.pvalue if alone is None else alone:.2g}",
-                *(own + blank for own, blank in zip(column.describe(), blank_cells(self, column), strict=True)),
+                *(text + blank for text, blank in zip(column.describe(), blank_cells(self, column), strict=True)),
                 *((column.difference(),) if intervals else ()),
                 *((f"{column.noise:.2g}",) if noisy else ()),
                 signed(column.statistic, "z.2g"),
@@ -253,14 +253,14 @@ class Comparison(Compared, JointTest, Study):
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
         joint |= {"n_resamples": self.test.n_resamples}
-        found = [joint]
+        rows = [joint]
         for column in self.columns:
             first, second = means = column.shown()
             described = (column.category, *means, column.gap, first - second, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
             values = dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True))
-            found.append(values | column.closeness())
-        return found
+            rows.append(values | column.closeness())
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""

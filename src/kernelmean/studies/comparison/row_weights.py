@@ -44,10 +44,9 @@ class RowWeights(Frozen):
             return None
         strata, within = None, True
         if labels is not None:
-            found, _ = codes(np.concatenate(labels), "strata")
-            strata, within = (found[: len(labels[0])], found[len(labels[0]) :]), not tiny_strata(found)
-        own = None if weights is None else (np.asarray(weights[0]), np.asarray(weights[1]))
-        return cls(own, strata, within)
+            pooled, _ = codes(np.concatenate(labels), "strata")
+            strata, within = (pooled[: len(labels[0])], pooled[len(labels[0]) :]), not tiny_strata(pooled)
+        return cls(None if weights is None else (np.asarray(weights[0]), np.asarray(weights[1])), strata, within)
 
     def notes(self) -> tuple[str, ...]:
         """Return a note if gaps are not in standard deviations within strata."""
@@ -58,8 +57,8 @@ class RowWeights(Frozen):
 
     def __call__(self, known: Sequence[BoolArray]) -> Sequence[Array]:
         """Return how much each row of either table counts, given which of them have a value."""
-        own = [np.ones(len(each)) for each in known] if self.weights is None else self.weights
-        used = [np.where(each, weight, 0.0) for each, weight in zip(known, own, strict=True)]
+        weights = [np.ones(len(each)) for each in known] if self.weights is None else self.weights
+        used = [np.where(each, weight, 0.0) for each, weight in zip(known, weights, strict=True)]
         return used if self.strata is None else _within_strata(used, self.strata)
 
 
@@ -70,9 +69,9 @@ def tiny_strata(strata: IntArray) -> bool:
 
 def _within_strata(weights: Sequence[Array], strata: Sequence[IntArray]) -> list[Array]:
     """Return weights by which both tables have the strata in the proportions of the tests."""
-    number, largest = 1 + int(np.concatenate(strata).max()), max(float(own.max(initial=0.0)) for own in weights) or 1.0
-    scaled = [own / largest for own in weights]  # no sum overflows
-    first, second = (np.bincount(own, weight, number) for own, weight in zip(strata, scaled, strict=True))
+    number, largest = 1 + int(np.concatenate(strata).max()), max(float(one.max(initial=0.0)) for one in weights) or 1.0
+    scaled = [one / largest for one in weights]  # no sum overflows
+    first, second = (np.bincount(labels, weight, number) for labels, weight in zip(strata, scaled, strict=True))
     both = first + second
     shares = [np.divide(other, both, out=np.zeros(number), where=both > 0.0) for other in (second, first)]
-    return [weight * share[own] for weight, share, own in zip(scaled, shares, strata, strict=True)]
+    return [weight * share[labels] for weight, share, labels in zip(scaled, shares, strata, strict=True)]

@@ -94,7 +94,7 @@ class PairSums:
 def merge_sums(state: tuple[list[Array], MeansInPlaces | None], other: Any) -> None:
     """Add the sums of other rows to those of some."""
     (arrays, means), (more, others) = state, other
-    arrays[:] = [own + those for own, those in zip(arrays, more, strict=True)]
+    arrays[:] = [array + those for array, those in zip(arrays, more, strict=True)]
     if means is not None:
         means.merge(others)
 

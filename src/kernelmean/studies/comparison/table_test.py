@@ -35,7 +35,7 @@ _AT_ONCE = 8
 class TableTest:
     """The test of tables: of all columns together, of every column alone, and of pairs of several tables."""
 
-    asked: Testing
+    options: Testing
     design: Design = _ALL_ROWS
     """The design of the rows of all tables."""
 
@@ -47,7 +47,7 @@ class TableTest:
     @property
     def adaptive(self) -> bool:
         """Whether the test brings its own kernels."""
-        return self.asked.estimator in NAMED
+        return self.options.estimator in NAMED
 
     def run(
         self,
@@ -63,17 +63,17 @@ class TableTest:
         """
         chosen = range(len(encoded.tables)) if tables is None else tables
         theta = None if self.adaptive else self._theta(encoded, columns, chosen)
-        estimator: Any = self.asked.estimator
+        estimator: Any = self.options.estimator
         if theta is not None:
             estimator = ESTIMATORS[estimator](encoded.kernel(Gaussian(theta)))
-        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.asked.plan}
+        options: dict[str, Any] = {"n_resamples": n_resamples, "rng": rng, "plan": self.options.plan}
         every = encoded.points(columns)
         samples: Sequence[Any] = [every[k] for k in chosen]
         if self.adaptive:
-            asked = {*columns}
-            samples = named((own for own in encoded.codings if own.name in asked), samples)
+            names = {*columns}
+            samples = named((coding for coding in encoded.codings if coding.name in names), samples)
         if self.adaptive and max(map(len, samples)) > limits.ADAPTIVE_LIMIT:  # would otherwise be added up in bins
-            samples = [read(own, in_memory=True) for own in samples]
+            samples = [read(sample, in_memory=True) for sample in samples]
         test: Any = mmd_test if len(samples) == 2 else k_sample_test
         return test(*samples, estimator=estimator, design=self.design, statistic=self.form, **options), theta
 
@@ -84,39 +84,39 @@ class TableTest:
 
         The progress counts ``steps``, by default one for all columns together and one for each.
         """
-        planned = self.asked.runs(len(order))
+        planned = self.options.runs(len(order))
         streams = [rng, *rng.spawn(len(planned) - 1)]
         n_jobs, alone = self._column_by_column()
 
         def test(name: str, run: Run) -> OneTest:
             return alone.column(encoded, name, copy.deepcopy(streams[run.number]), run.n_resamples)
 
-        many = ManyTests(order, str, "column", test, self.asked.progress, steps or 1 + len(order), n_jobs)
-        found = many.tested(order, planned)
-        return {name: found[name] for name in order}
+        many = ManyTests(order, str, "column", test, self.options.progress, steps or 1 + len(order), n_jobs)
+        tests = many.tested(order, planned)
+        return {name: tests[name] for name in order}
 
     def column(self, encoded: Encoded, name: str, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Test one column."""
         if not self.adaptive:
             result, _ = self.run(encoded, (name,), rng, n_resamples)
             return OneTest(result.statistic, result.pvalue, result.n_resamples)
-        plan: Any = self.asked.plan
+        plan: Any = self.options.plan
         how = Resampling.of("auto", n_resamples, rng, plan)
         coding = encoded.codings[encoded.names.index(name)]
-        points, rule = encoded.points((name,)), NAMED[self.asked.estimator].combination
+        points, rule = encoded.points((name,)), NAMED[self.options.estimator].combination
         question = KSamples.of(points, self.design) if len(points) > 2 else TwoSamples.of(points, self.design)
         return held_test(question, coding, rule, self.form, how)
 
     def _column_by_column(self) -> tuple[int, Self]:
         """Return how many columns are tested at once, and the test of each, which has one thread and the memory."""
-        plan = check_plan(self.asked.plan)
+        plan = check_plan(self.options.plan)
         if isinstance(plan, RemotePlan):
             return 1, self
-        alone = replace(self, asked=replace(self.asked, plan=replace(plan, threads=1)))
+        alone = replace(self, options=replace(self.options, plan=replace(plan, threads=1)))
         return min(resources_of(plan).n_jobs, _AT_ONCE), alone
 
     def _theta(self, encoded: Encoded, columns: Iterable[str], tables: Iterable[int]) -> Any:
-        every, rule = encoded.coordinates(columns), self.asked.bandwidth
+        every, rule = encoded.coordinates(columns), self.options.bandwidth
         pooled = np.concatenate([every[k] for k in tables])
         if isinstance(rule, str) and not rule.startswith("median"):
             wide = [coding.name for coding in encoded.codings if len(coding.names) > 1 and coding.name in {*columns}]

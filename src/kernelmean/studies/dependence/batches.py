@@ -45,23 +45,23 @@ _MEMORY = 384 * 2**20
 """Bytes for the sums of one pass, without those of the joint test."""
 
 
-def tested_in_batches(designed: DesignedTable, asked: DependenceOptions) -> Answered:
+def tested_in_batches(designed: DesignedTable, options: DependenceOptions) -> Answered:
     """Test the columns of a table of any length."""
     check_rules(designed.encoding)
-    seed = seed_of(asked.rng)
-    in_order = asked.design.clusters is None  # else these say which rows belong together
-    learnt = learn((designed.table,), designed.encoding, seed, asked.progress, in_order=in_order)
+    seed = seed_of(options.rng)
+    in_order = options.design.clusters is None  # else these say which rows belong together
+    learnt = learn((designed.table,), designed.encoding, seed, options.progress, in_order=in_order)
     check_rows(learnt.rows[0])
     groups, pairs = varying(designed.groups, [coding.name for coding in learnt.codings], learnt.constant)
     with serial_blas:
-        study = _Study.of(designed, learnt, asked, seed, len(pairs))
-        joint, found = study.answers(groups, pairs)
+        study = _Study.of(designed, learnt, options, seed, len(pairs))
+        joint, ranked = study.answers(groups, pairs)
     encoded = learnt.encoded()
     return Answered(
         groups=groups,
         n_rows=learnt.rows[0],
         joint=joint,
-        pairs=found,
+        pairs=ranked,
         encoded=encoded,
         notes=(*designed.notes, *encoded.notes(), *study.notes(len(pairs))),
         in_series=learnt.in_series,
@@ -89,7 +89,7 @@ class _Study:
     """
 
     learnt: Learnt
-    asked: DependenceOptions
+    options: DependenceOptions
     seed: int
     partners: Partners
     estimator: Adaptive | Any
@@ -97,27 +97,27 @@ class _Study:
     columns: dict[str, ColumnFeatures]
 
     @classmethod
-    def of(cls, designed: DesignedTable, learnt: Learnt, asked: DependenceOptions, seed: int, pairs: int) -> _Study:
+    def of(cls, designed: DesignedTable, learnt: Learnt, options: DependenceOptions, seed: int, pairs: int) -> _Study:
         """Fit the features of all columns."""
 
         def batches() -> Iterator[Array]:
             return (batch.rows for batch in coordinate_batches(designed.table, learnt))
 
         partners: Partners
-        plan = asked.plan or DEFAULT
-        if asked.design:
-            most = runs(asked.n_resamples, pairs)[-1].n_resamples
+        plan = options.plan or DEFAULT
+        if options.design:
+            most = runs(options.n_resamples, pairs)[-1].n_resamples
             partners = WithinDesign.of(learnt.rows[0], designed.design, most, seed, batches, plan)
         else:
             partners = WithoutDesign.of(learnt, seed, batches, plan)
-        wanted = asked_for(None, asked.estimator, PLAIN)
-        estimator: Any = wanted.adaptive or wanted.one
+        estimators = asked_for(None, options.estimator, PLAIN)
+        estimator: Any = estimators.adaptive or estimators.one
         places = groups_of(learnt.codings)
         columns = {
             coding.name: ColumnFeatures.of(coding, np.array(places[coding.name]), partners.pilot, estimator)
             for coding in learnt.codings
         }
-        return cls(learnt, asked, seed, partners, estimator, columns)
+        return cls(learnt, options, seed, partners, estimator, columns)
 
     def notes(self, pairs: int) -> tuple[str, ...]:
         """Return notes on how the table was read and tested."""
@@ -127,8 +127,8 @@ class _Study:
             f"pairs of columns: features on {LANDMARKS} landmarks of each column (none for categories), fitted "
             f"to {count(len(self.partners.pilot), 'row')} drawn from all",
             f"pictures show {len(self.learnt.shown(0)):,} rows drawn at random",
-            *self.asked.design.notes(STRENGTHS),
-            *self.partners.notes(runs(self.asked.n_resamples, pairs)[-1].n_resamples),
+            *self.options.design.notes(STRENGTHS),
+            *self.partners.notes(runs(self.options.n_resamples, pairs)[-1].n_resamples),
         )
 
     def answers(self, groups: Groups, pairs: Sequence[Pair]) -> tuple[TestResult | None, tuple[PairDependence, ...]]:
@@ -141,15 +141,15 @@ class _Study:
         result = None if joint is None else self.partners.joint(joint.fit, joint.x, joint.y, joint.sums)
         strengths = [tests[pair][1] for pair in pairs]
         every = [tests[pair][0] for pair in pairs] if result is None or len(pairs) > 1 else [OneTest.of(result)]
-        return result, PairDependence.ranked(pairs, every, strengths, self.asked.adjustment)
+        return result, PairDependence.ranked(pairs, every, strengths, self.options.adjustment)
 
     def _joint(self, groups: Groups) -> _GroupTest:
         """Fit the joint test."""
         of, pilot = groups_of(self.learnt.codings), self.partners.pilot
         first, second = (np.array(sorted(place for name in group for place in of[name])) for group in groups)
-        asked = self.asked
-        wanted = asked_for(None, asked.estimator, PLAIN, 2)
-        request = Request(wanted, Design(), "v", "auto", asked.n_resamples, self.seed)
+        options = self.options
+        estimators = asked_for(None, options.estimator, PLAIN, 2)
+        request = Request(estimators, Design(), "v", "auto", options.n_resamples, self.seed)
         question = Pairs.of([pilot[:, first], pilot[:, second]], Design())
         fit = fitted(question, request, self.learnt.rows, self.seed)
         x, y = Placed(fit.columns[0], first), Placed(fit.columns[1], second)
@@ -167,12 +167,12 @@ class _Study:
         held = 0.0
         for pair in pairs:
             alone = [block for name in {*pair}.difference(*part) for block in self.columns[name].blocks(0)]
-            own = memory_of([*self._features(pair).blocks(), *alone], self.partners.numbers)
-            if part and held + own > _MEMORY:
+            memory = memory_of([*self._features(pair).blocks(), *alone], self.partners.numbers)
+            if part and held + memory > _MEMORY:
                 yield part
                 part, held = [], 0.0
             part.append(pair)
-            held += own
+            held += memory
         yield part
 
     def _tested(
@@ -182,27 +182,27 @@ class _Study:
         names = list(dict.fromkeys(name for pair in pairs for name in pair))
         features = {pair: self._features(pair) for pair in pairs}
         needed: dict[Pair | str, list[BlockPair]] = {
-            pair: own.blocks(names.index(own.x.name), names.index(own.y.name)) for pair, own in features.items()
+            pair: both.blocks(names.index(both.x.name), names.index(both.y.name)) for pair, both in features.items()
         }
         needed |= {name: self.columns[name].blocks(place) for place, name in enumerate(names)}
-        blocks = [block for own in needed.values() for block in own]
+        blocks = [block for products in needed.values() for block in products]
         ends = np.cumsum([0, *map(len, needed.values())]).tolist()
         numbers = {what: range(*limits) for what, limits in zip(needed, pairwise(ends), strict=True)}
-        each = Apart([self.columns[name].own for name in names])
+        each = Apart([self.columns[name].features for name in names])
         table = Placed(each, slice(0, self.partners.pilot.shape[1]))
         sums = self.partners.empty(table, table, blocks)
         for added in self.partners.filled(sums, *(() if joint is None else (joint.sums,))):
-            self.asked.progress(f"{LABEL}, pass {which}", added, self.learnt.rows[0])
-        planned = runs(self.asked.n_resamples, many)
+            self.options.progress(f"{LABEL}, pass {which}", added, self.learnt.rows[0])
+        planned = runs(self.options.n_resamples, many)
         arrangements = [self._arrangements(run) for run in planned]
 
         def test(pair: Pair, run: Run) -> OneTest:
-            own = features[pair]
+            both = features[pair]
             values = sums.values(arrangements[run.number], numbers[pair])[:-1]
-            null = Null(values, ties(values, own.magnitudes()), NAME, BINS)
-            ones = [1] * len(own.members)
+            null = Null(values, ties(values, both.magnitudes()), NAME, BINS)
+            ones = [1] * len(both.members)
             alone = len(ones) == 1
-            outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, own.members, ones)
+            outcome = null.outcome(0) if alone else combined(null, self.estimator.combination, both.members, ones)
             return OneTest(outcome["statistic"], outcome["pvalue"], values.shape[1] - 1)
 
         columns = [self.columns[name] for name in names]
@@ -213,15 +213,15 @@ class _Study:
             """Return HSIC minus its mean over permutations."""
             return float(sums.values(as_they_are, numbers[what])[-1, 0] - chance[x] * chance[y])
 
-        squares = {own.name: excess(own.name, own.name, own.name) for own in columns}
-        varies = {own.name for own in columns if squares[own.name] > (NOTHING * own.trace) ** 2}
+        squares = {column.name: excess(column.name, column.name, column.name) for column in columns}
+        varies = {column.name for column in columns if squares[column.name] > (NOTHING * column.trace) ** 2}
 
         def strength(pair: Pair) -> float:
             """Return it over the mean of both columns with themselves, 0 where one varies too little."""
             scale = math.sqrt(squares[pair[0]] * squares[pair[1]]) if varies.issuperset(pair) else math.inf
             return min(excess(pair, *pair) / scale, 1.0)
 
-        n_jobs, progress = resources_of(self.asked.plan).n_jobs, self.asked.progress
+        n_jobs, progress = resources_of(self.options.plan).n_jobs, self.options.progress
         tests = ManyTests(pairs, " and ".join, "pair", test, progress, len(pairs), n_jobs).tested(pairs, planned)
         return {pair: (tests[pair], strength(pair)) for pair in pairs}
 

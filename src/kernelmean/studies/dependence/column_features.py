@@ -69,7 +69,7 @@ class ColumnFeatures:
     """The features of one column, in smooth, coarse and fine blocks, and their weights in each member."""
 
     name: str
-    own: OwnColumns
+    features: OwnColumns
     weights: Mapping[Member, Array]
     """For every member, the weights of all features; for categories, shares as they are and in their deviations."""
     smooth: Array
@@ -93,12 +93,12 @@ class ColumnFeatures:
             landmarks, units = (representative_rows(points[:, ::-1], many) for many in (LANDMARKS, UNIT_ROWS))
             views, smooth = Views.of(source, [_SMOOTH, *members], units, landmarks), _SMOOTH
         size = views.table.shape[1]
-        found = {member: _placed(kernels, size) for member, kernels in views.kernels.items()}
-        order, sizes = _in_blocks(found, size)
-        own = OwnColumns(places, Columns.of(source, views, []), order, sizes)
+        unordered = {member: _placed(kernels, size) for member, kernels in views.kernels.items()}
+        order, sizes = _in_blocks(unordered, size)
+        features = OwnColumns(places, Columns.of(source, views, []), order, sizes)
         variances = views.table[:, order].var(axis=0)
-        weights = {member: weights[order] for member, weights in found.items()}
-        return cls(coding.name, own, weights, weights[smooth], variances)
+        weights = {member: weights[order] for member, weights in unordered.items()}
+        return cls(coding.name, features, weights, weights[smooth], variances)
 
     @property
     def trace(self) -> float:
@@ -130,24 +130,24 @@ class PairFeatures:
     def of(cls, x: ColumnFeatures, y: ColumnFeatures, estimator: Any) -> Self:
         """Return what an estimator sees of two columns."""
         if not isinstance(estimator, Adaptive):
-            first, second = (next(member for member in own.weights if member != _SMOOTH) for own in (x, y))
+            first, second = (next(member for member in column.weights if member != _SMOOTH) for column in (x, y))
             return cls(x, y, (PairMember(first, second),))
-        found: dict[tuple[Member, Member], float] = {}
+        weights: dict[tuple[Member, Member], float] = {}
         for pair in MEMBERS:
             sides = x.seen_by(pair.x), y.seen_by(pair.y)
-            found[sides] = found.get(sides, 0.0) + pair.weight
-        return cls(x, y, tuple(PairMember(*sides, weight) for sides, weight in found.items()))
+            weights[sides] = weights.get(sides, 0.0) + pair.weight
+        return cls(x, y, tuple(PairMember(*sides, weight) for sides, weight in weights.items()))
 
     def blocks(self, x: int = 0, y: int = 0) -> list[BlockPair]:
         """Return the products that are needed of columns number x and y; the last kernel is the smooth one."""
-        left = np.stack([*(self.x.weights[own.x] for own in self.members), self.x.smooth])
-        right = np.stack([*(self.y.weights[own.y] for own in self.members), self.y.smooth])
+        left = np.stack([*(self.x.weights[member.x] for member in self.members), self.x.smooth])
+        right = np.stack([*(self.y.weights[member.y] for member in self.members), self.y.smooth])
         return _met((left, right), (self.x, self.y), (x, y))
 
     def magnitudes(self) -> Array:
         """Return the product of the means of both kernels of every member over the rows of the pilot."""
-        sides = [(self.x, [own.x for own in self.members]), (self.y, [own.y for own in self.members])]
-        x, y = (np.array([own.weights[side] @ own.variances for side in those]) for own, those in sides)
+        sides = [(self.x, [member.x for member in self.members]), (self.y, [member.y for member in self.members])]
+        x, y = (np.array([column.weights[side] @ column.variances for side in those]) for column, those in sides)
         return np.asarray(x * y)
 
 
@@ -156,25 +156,26 @@ def _met(
 ) -> list[BlockPair]:
     """Return the products that kernels with weights (k, features) need of two columns, by their numbers."""
     left, right = (
-        np.split(own, np.cumsum(column.own.sizes[:-1]), axis=1) for own, column in zip(weights, columns, strict=True)
+        np.split(values, np.cumsum(column.features.sizes[:-1]), axis=1)
+        for values, column in zip(weights, columns, strict=True)
     )
-    found = []
+    blocks = []
     for i, j in product(range(3), repeat=2):
         v, w = left[i], right[j]
         if i == j == _FINE_BLOCK:
             v, w = v[:, :_BOTH_FINE], w[:, :_BOTH_FINE]
         if (v.any(axis=1) & w.any(axis=1)).any():
-            found.append(BlockPair(3 * places[0] + i, 3 * places[1] + j, np.arange(len(v)), (v, w)))
-    return found
+            blocks.append(BlockPair(3 * places[0] + i, 3 * places[1] + j, np.arange(len(v)), (v, w)))
+    return blocks
 
 
 def _in_blocks(weights: Mapping[Member, Array], size: int) -> tuple[IntArray, tuple[int, ...]]:
     """Return the features block by block, the fine ones from coarse to fine, and the size of each block."""
     coarse = np.zeros(size, dtype=bool)
     fine = np.zeros(size, dtype=bool)
-    for member, own in weights.items():
-        coarse |= (own != 0.0) & (member in _COARSE or member.view == AS_IT_IS)
-        fine |= (own != 0.0) & (member in _LOCAL and member.view == "ranks")
+    for member, values in weights.items():
+        coarse |= (values != 0.0) & (member in _COARSE or member.view == AS_IT_IS)
+        fine |= (values != 0.0) & (member in _LOCAL and member.view == "ranks")
     smooth = np.flatnonzero(~coarse & ~fine)
     blocks = smooth, np.flatnonzero(coarse), np.flatnonzero(fine & ~coarse)[::-1]
     return np.concatenate(blocks), tuple(map(len, blocks))
@@ -184,9 +185,9 @@ def _placed(kernels: Sequence[Kernel], size: int) -> Array:
     """Return the weights of all features in the single kernel of a member."""
     (kernel,) = kernels
     assert isinstance(kernel, Coordinates), "features are columns"
-    found = np.zeros(size)
-    found[list(kernel.columns)] = kernel.weights
-    return found
+    weights = np.zeros(size)
+    weights[list(kernel.columns)] = kernel.weights
+    return weights
 
 
 def _alone(points: Array, estimator: KernelMean, coding: Coding) -> Member:

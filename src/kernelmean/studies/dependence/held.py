@@ -30,28 +30,28 @@ from .result import LEVEL
 _DROPPED = OneTest(math.nan, 1.0, 0)
 
 
-def tested_in_memory(designed: DesignedTable, asked: DependenceOptions, *, noted: bool) -> Answered:
+def tested_in_memory(designed: DesignedTable, options: DependenceOptions, *, noted: bool) -> Answered:
     """Test the columns of a table whose rows are all held in memory; ``noted`` if its reader has told its notes."""
     whole = designed.table.whole()
     encoded = encode((whole,), ("the table",), designed.encoding)
     (frame,), design = encoded.frames, designed.design
     check_rows(len(frame))
-    encoded.check_noise(asked.estimator)
+    encoded.check_noise(options.estimator)
     groups, pairs = varying(designed.groups, encoded.names, encoded.constant)
     left, right = groups
-    n_jobs, steps = resources_of(asked.plan).n_jobs, len(pairs) + (left != right)
-    tests = _Tests(encoded, asked, n_jobs, steps, design)
-    stream, stream_of_pairs = as_rng(asked.rng).spawn(2)
+    n_jobs, steps = resources_of(options.plan).n_jobs, len(pairs) + (left != right)
+    tests = _Tests(encoded, options, n_jobs, steps, design)
+    stream, stream_of_pairs = as_rng(options.rng).spawn(2)
     joint = None if left == right else tests.joint(left, right, stream)
-    found, screened = tests.pairs(pairs, joint, stream_of_pairs)
-    found, on_blanks = tests.on_blanks(found, stream_of_pairs)
-    alike = asked.design.in_series(encoded.frames)
+    ranked, screened = tests.pairs(pairs, joint, stream_of_pairs)
+    ranked, on_blanks = tests.on_blanks(ranked, stream_of_pairs)
+    alike = options.design.in_series(encoded.frames)
     of_design = design.of_pairs(len(frame)).notes if joint is None and design.says_more else ()
     return Answered(
         groups=groups,
         n_rows=len(frame),
         joint=joint,
-        pairs=found,
+        pairs=ranked,
         encoded=encoded,
         notes=(
             *series_notes(alike),
@@ -61,7 +61,7 @@ def tested_in_memory(designed: DesignedTable, asked: DependenceOptions, *, noted
             *encoded.notes(),
             *(() if noted else whole.notes),
             *screened,
-            *asked.design.notes(STRENGTHS),
+            *options.design.notes(STRENGTHS),
             *of_design,
         ),
         in_series=alike is not None,
@@ -73,7 +73,7 @@ class _Tests:
     """The tests of one table, all alike."""
 
     encoded: Encoded
-    asked: DependenceOptions
+    options: DependenceOptions
     n_jobs: int
     steps: int
     design: Design
@@ -82,20 +82,20 @@ class _Tests:
         self, left: Iterable[str], right: Iterable[str], rng: np.random.Generator, n_resamples: int, **how: Any
     ) -> TestResult:
         """Test whether two groups of columns are independent."""
-        estimator: Any = self.asked.estimator
+        estimator: Any = self.options.estimator
         if self.encoded.variances is not None:
             kernels = (gaussian_of(self.encoded, group) for group in (left, right))
             estimator = tuple(HSIC_ESTIMATORS[estimator](kernel) for kernel in kernels)
         (X,), (Y,) = self.encoded.points(left), self.encoded.points(right)
-        plan = replace(self.asked.plan or DEFAULT, threads=how.pop("n_jobs", self.n_jobs))
+        plan = replace(self.options.plan or DEFAULT, threads=how.pop("n_jobs", self.n_jobs))
         return hsic_test(
             X, Y, estimator=estimator, n_resamples=n_resamples, rng=rng, plan=plan, design=self.design, **how
         )
 
     def joint(self, left: tuple[str, ...], right: tuple[str, ...], rng: np.random.Generator) -> TestResult:
         """Test the two groups."""
-        self.asked.progress("all columns together", 0, self.steps)
-        return self.run(left, right, rng, self.asked.n_resamples)
+        self.options.progress("all columns together", 0, self.steps)
+        return self.run(left, right, rng, self.options.n_resamples)
 
     def pairs(
         self, pairs: Sequence[Pair], joint: TestResult | None, rng: np.random.Generator
@@ -109,11 +109,11 @@ class _Tests:
         rows = self.design.of_pairs(len(self.encoded.frames[0]))
         strengths = Strengths(self.encoded, rows).of_pairs(pairs)
         every = [tests.get(pair, _DROPPED) for pair in pairs]
-        return PairDependence.ranked(pairs, every, strengths, self.asked.adjustment), notes
+        return PairDependence.ranked(pairs, every, strengths, self.options.adjustment), notes
 
     def _tested(self, pairs: Sequence[Pair], rng: np.random.Generator) -> tuple[dict[Pair, OneTest], tuple[str, ...]]:
         """Test every pair that the screen keeps, all with the same permutations, and again if more are needed."""
-        asked, planned = self.asked, runs(self.asked.n_resamples, len(pairs))
+        options, planned = self.options, runs(self.options.n_resamples, len(pairs))
         streams = [rng, *rng.spawn(len(planned) - 1)]
 
         def test(pair: Pair, run: Run) -> OneTest:
@@ -124,15 +124,15 @@ class _Tests:
 
         faster = self._faster(len(pairs))
         many = ManyTests(
-            pairs, " and ".join, "pair", test, asked.progress, self.steps, self.n_jobs, faster, asked.keep_finished
+            pairs, " and ".join, "pair", test, options.progress, self.steps, self.n_jobs, faster, options.keep_finished
         )
-        kept = many.kept(self._evidence() if asked.screen and not self.design.says_more else None)
-        found = many.tested(kept, planned)
-        return found, tuple(many.notes(found))
+        kept = many.kept(self._evidence() if options.screen and not self.design.says_more else None)
+        tests = many.tested(kept, planned)
+        return tests, tuple(many.notes(tests))
 
     def _faster(self, pairs: int) -> str:
         """Return what to write for a faster answer, if there is something."""
-        one = "estimator='kme'" if self.asked.estimator in NAMED else ""
+        one = "estimator='kme'" if self.options.estimator in NAMED else ""
         target = "y='COLUMN'" if pairs >= len(self.encoded.names) else ""
         ways = " or ".join(filter(None, (one, target)))
         return f"faster: {ways}" if ways else ""
@@ -154,9 +154,9 @@ class _Tests:
         )
         if not only:
             return marked, ()
-        found = listed(f"{pair.x} and {pair.y} (p = {p:.2g})" for pair, p in only.items())
+        names = listed(f"{pair.x} and {pair.y} (p = {p:.2g})" for pair, p in only.items())
         return marked, (
-            f"blank cells are a category; where both cells are known, no dependence was found between {found}",
+            f"blank cells are a category; where both cells are known, no dependence was found between {names}",
         )
 
     def _where_known(self, pair: PairDependence, rng: np.random.Generator) -> tuple[float, EvidenceKind | None]:
@@ -172,12 +172,12 @@ class _Tests:
             return 1.0, None
         design = self.design.of_rows(complete)
         try:
-            found = hsic_test(
-                *vary, estimator=self.asked.estimator, n_resamples=self.asked.n_resamples, rng=rng, design=design
+            result = hsic_test(
+                *vary, estimator=self.options.estimator, n_resamples=self.options.n_resamples, rng=rng, design=design
             )
         except ValueError:  # no two of these rows may change places
             return 1.0, None
-        return found.pvalue, found.kind
+        return result.pvalue, result.kind
 
     def _in_order(self, pair: Pair) -> list[str]:
         """Return a pair in a fixed order, whatever the order of its columns in the table."""

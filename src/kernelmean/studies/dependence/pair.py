@@ -73,8 +73,8 @@ class PairDependence:
     ) -> tuple[Self, ...]:
         """Return what the tests of pairs found, the smallest p-value first."""
         values = adjusted((test.pvalue for test in tests), adjustment)
-        found = [cls.of(*own) for own in zip(pairs, strengths, tests, values, strict=True)]
-        return tuple(sorted(found, key=lambda pair: (pair.adjusted, -pair.strength)))
+        results = [cls.of(*fields) for fields in zip(pairs, strengths, tests, values, strict=True)]
+        return tuple(sorted(results, key=lambda pair: (pair.adjusted, -pair.strength)))
 
     @property
     def mark(self) -> str:

@@ -86,7 +86,7 @@ class WithoutDesign:
     def chance(self, columns: Sequence[ColumnFeatures], sums: Sums) -> list[float]:
         """Return numbers of the columns of sums: their products are the means of HSIC over permutations."""
         del sums
-        return [own.trace / np.sqrt(max(self.stripes.n - 1, 1)) for own in columns]
+        return [column.trace / np.sqrt(max(self.stripes.n - 1, 1)) for column in columns]
 
     def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> StripeSums:
         """Return sums over no rows."""
@@ -151,9 +151,9 @@ class WithinDesign:
         """Return numbers of the columns of sums: their products are about the means of HSIC over permutations."""
         assert isinstance(sums.x, Placed), "it is centered"
         added = np.sqrt(Within.of(self.design.layout).chance()[-1].sum())
-        ends = np.cumsum([len(own.smooth) for own in columns])[:-1]
+        ends = np.cumsum([len(column.smooth) for column in columns])[:-1]
         variances = np.split(self.rows.variances(sums.x), ends)
-        return [own.smooth @ within * added for own, within in zip(columns, variances, strict=True)]
+        return [column.smooth @ within * added for column, within in zip(columns, variances, strict=True)]
 
     def empty(self, x: Placed, y: Placed, blocks: Sequence[BlockPair]) -> Sums:
         """Return sums over no rows, with x centered in strata and weighted."""

@@ -27,14 +27,14 @@ Pair: TypeAlias = tuple[str, str]
 Groups: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def named_columns(group: str, given: str | Iterable[Any]) -> tuple[str, ...]:
+def named_columns(group: str, columns: str | Iterable[Any]) -> tuple[str, ...]:
     """Return the names of a group of columns, ``x`` or ``y``, or raise where it holds cells."""
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
     cell = next((name for name in names if not isinstance(name, str)), None)
     if cell is not None:
-        name = str(getattr(given, "name", None) or "price")
+        name = str(getattr(columns, "name", None) or "price")
         raise TypeError(
-            f"{group} is a {type(given).__name__} that holds {cell!r}; {group} takes names of columns of the table: "
+            f"{group} is a {type(columns).__name__} that holds {cell!r}; {group} takes names of columns of the table: "
             f"write {group}={name!r}"
         )
     return names
@@ -109,7 +109,7 @@ class DesignedTable:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Source, asked: DependenceOptions) -> Self:
+    def of(cls, table: Source, options: DependenceOptions) -> Self:
         """Read the columns of a design, with those whose blank cells leave rows out.
 
         Raises
@@ -117,12 +117,12 @@ class DesignedTable:
         ValueError
             When a column is unknown or in both groups, or a column of the design has blank cells or holds no weights.
         """
-        design = asked.design
+        design = options.design
         design.check_names(table.names, table.source)
         design.beside(table.names, table.source)
-        groups = asked.groups(table.names)
+        groups = options.groups(table.names)
         used = [name for name in table.names if name in {*groups[0], *groups[1]}]
-        encoding = asked.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
+        encoding = options.encoding.restricted(Frame({name: np.empty(0) for name in table.names}, table.source), used)
         rest = table if used == list(table.names) else table.reordered(used)
         if not design:
             return cls(rest, groups, encoding, Design())

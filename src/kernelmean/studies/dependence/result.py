@@ -122,8 +122,8 @@ class Dependence(JointTest, Study):
             each other. Waves and fine patterns have a low strength.
         """
         least = self.at_least if at_least is None else at_least
-        found = (pair for pair in self.dependent(level) if least <= max(pair.strength, 0.0))
-        return tuple(sorted(found, key=lambda pair: -pair.strength))
+        pairs = (pair for pair in self.dependent(level) if least <= max(pair.strength, 0.0))
+        return tuple(sorted(pairs, key=lambda pair: -pair.strength))
 
     def listed(self) -> tuple[PairDependence, ...]:
         """Return the pairs with a strength of at least ``at_least``: dependent ones first, each by strength.
@@ -171,11 +171,11 @@ class Dependence(JointTest, Study):
             raise ValueError(f"intervals need all rows in memory, and {self.n_rows:,} were read batch by batch")
         strengths, draws = Strengths(self.encoded), as_rng(rng)
         chosen = self.listed()[:most]
-        found = {}
+        intervals = {}
         for step, pair in enumerate(chosen):
             progress(f"interval of {pair.x} and {pair.y}", step, len(chosen))
-            found[pair] = strengths.interval(pair.x, pair.y, draws)
-        pairs = tuple(replace(pair, interval=found.get(pair, pair.interval)) for pair in self.pairs)
+            intervals[pair] = strengths.interval(pair.x, pair.y, draws)
+        pairs = tuple(replace(pair, interval=intervals.get(pair, pair.interval)) for pair in self.pairs)
         return replace(self, pairs=pairs)
 
     def verdict(self, level: float | None = None) -> str:
@@ -189,12 +189,12 @@ class Dependence(JointTest, Study):
             return self.on_pairs(level)
         depend = self.test.pvalue <= level
         joint = f"p = {beside(self.test.pvalue, level)}, {'at most' if depend else 'above'} {level:g}"
-        found = self.worth_a_look(level)
-        if depend and found and self.target is not None:
-            others = (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in found)
+        pairs = self.worth_a_look(level)
+        if depend and pairs and self.target is not None:
+            others = (f"{brief(pair.x if pair.y == self.target else pair.y)}{pair.mark}" for pair in pairs)
             names = listed(others, _MOST_NAMED)
             least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
-            many = f"{len(found)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
+            many = f"{len(pairs)} of {count(len(self.pairs), 'column')}{least} (adjusted p at most {level:g})"
             return f"{brief(self.target)} depends on {many}: {names}. All together: {joint}."
         first, second = map(together, (self.x, self.y))
         if depend:
@@ -216,15 +216,15 @@ class Dependence(JointTest, Study):
     def on_pairs(self, level: float | None = None) -> str:
         """Return in one sentence how many pairs depend on each other, and which pair most."""
         level = self.level if level is None else level
-        found, all_of = len(self.worth_a_look(level)), count(len(self.pairs), "pair")
+        number, all_of = len(self.worth_a_look(level)), count(len(self.pairs), "pair")
         most = self.strongest(level)
         least = f" with a strength of at least {self.at_least:g}" if self.at_least > 0.0 else ""
         if most is None:
             return f"No dependence{least} was found in {all_of} of columns, which does not show that there is none."
-        verb = "depends" if found == 1 else "depend"
-        low = f"all with a strength below {WEAK:g}, " if found > 1 and most.strength < WEAK else ""
+        verb = "depends" if number == 1 else "depend"
+        low = f"all with a strength below {WEAK:g}, " if number > 1 and most.strength < WEAK else ""
         return (
-            f"{found} of {all_of} of columns {verb} on each other{least} (adjusted p at most {level:g}), "
+            f"{number} of {all_of} of columns {verb} on each other{least} (adjusted p at most {level:g}), "
             f"{low}most of all {brief(most.x)} and {brief(most.y)}{most.mark} (strength {strength(most.strength)})."
         )
 
@@ -294,8 +294,8 @@ class Dependence(JointTest, Study):
 
     def _finest(self) -> list[tuple[str, str]]:
         """Say that the p-values of the pairs that depend are all as small as they can be, so that they rank nothing."""
-        found = self.dependent()
-        if len(found) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in found):
+        pairs = self.dependent()
+        if len(pairs) < _RANKED or not all(pair.pvalue * (pair.n_resamples + 1) < _SMALLEST for pair in pairs):
             return []
         words = "every pair that depends has the smallest p-value that so many permutations allow; p does not rank them"
         return [("smallest p", words)]
@@ -322,7 +322,7 @@ class Dependence(JointTest, Study):
     def grid(self, *, kinds: bool = True) -> Grid:
         """Return the listed pairs as texts, with the kind of dependence of each if any has one."""
         pairs = self.listed()
-        told = [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs]
+        texts = [pair.shown_kind(self._ordered, self.level) * kinds for pair in pairs]
         spans = any(pair.interval for pair in pairs)
         rows = [
             (
@@ -332,12 +332,12 @@ class Dependence(JointTest, Study):
                 f"{p.adjusted:.2g}",
                 p.shown_pvalue,
                 *((span(p.interval),) if spans else ()),
-                *((kind,) if any(told) else ()),
+                *((kind,) if any(texts) else ()),
             )
-            for p, kind in zip(pairs, told, strict=True)
+            for p, kind in zip(pairs, texts, strict=True)
         ]
         strong = frozenset((k, j) for k, pair in enumerate(pairs) if pair.adjusted <= self.level for j in (0, 1))
-        more = (*(("interval",) if spans else ()), *(("kind",) if any(told) else ()))
+        more = (*(("interval",) if spans else ()), *(("kind",) if any(texts) else ()))
         header = ("column", "column", "strength", "adjusted p", "p", *more)
         none = "can be found to depend" if self.limits() else "is shown to depend"
         title = "Pairs that depend most" if strong else f"Pairs, none of which {none}"
@@ -345,19 +345,19 @@ class Dependence(JointTest, Study):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the joint test of two groups if there is one, then every pair, strongest dependence first."""
-        found: list[dict[str, Any]] = []
+        rows: list[dict[str, Any]] = []
         if self.test is not None:
             both = self.x, self.y
-            x, y = (", ".join(own) if len(own) <= NAMED else count(len(own), "column") for own in both)
+            x, y = (", ".join(group) if len(group) <= NAMED else count(len(group), "column") for group in both)
             groups: dict[str, Any] = {"tested": "groups", "x": x, "y": y, "strength": None}
             joint = {"statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
             kind = "" if self.test.kind is None else self.test.kind.name
-            found.append({**groups, **joint, "n_resamples": self.test.n_resamples, "kind": kind})
+            rows.append({**groups, **joint, "n_resamples": self.test.n_resamples, "kind": kind})
         for pair in self.pairs:
             names = {"tested": "pair", "x": pair.x, "y": pair.y, "strength": pair.strength, "statistic": None}
             values = {"pvalue": pair.pvalue, "adjusted": pair.adjusted, "n_resamples": pair.n_resamples}
-            found.append({**names, **values, "kind": pair.shown_kind(self._ordered, self.level)})
-        return found
+            rows.append({**names, **values, "kind": pair.shown_kind(self._ordered, self.level)})
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain names and numbers, for JSON."""

@@ -108,7 +108,7 @@ def dependence(
     >>> [(pair.x, pair.y) for pair in result.dependent()]
     [('x0', 'x2')]
     """
-    asked = DependenceOptions(
+    options = DependenceOptions(
         x=named_columns("x", x),
         y=named_columns("y", y),
         estimator=estimator,
@@ -122,14 +122,14 @@ def dependence(
         keep_finished=keep_finished,
         adjustment=adjustment,
     )
-    (found,), batches = placed((table,), row_limit(estimator))
-    asked.design.check_estimator(estimator)
-    with readable(read(found), frames=True) as source:
-        designed = DesignedTable.of(source, asked)
+    (first,), batches = placed((table,), row_limit(estimator))
+    options.design.check_estimator(estimator)
+    with readable(read(first), frames=True) as source:
+        designed = DesignedTable.of(source, options)
         if batches:
-            answered = tested_in_batches(designed, asked)
+            answered = tested_in_batches(designed, options)
         else:
-            answered = tested_in_memory(designed, asked, noted=isinstance(table, Frame))
+            answered = tested_in_memory(designed, options, noted=isinstance(table, Frame))
     return Dependence(
         x=answered.groups[0],
         y=answered.groups[1],
@@ -140,7 +140,7 @@ def dependence(
         notes=tuple(dict.fromkeys((*answered.notes, *(() if answered.joint is None else answered.joint.notes)))),
         missing=answered.encoded.missing,
         encoded=answered.encoded,
-        design=asked.design,
+        design=options.design,
         adjustment=adjustment,
         in_series=answered.in_series,
     )

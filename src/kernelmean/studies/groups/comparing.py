@@ -116,8 +116,8 @@ def compare_groups(
     >>> result.columns[0].name
     'petal length (cm)'
     """
-    given = hold(table)
-    frames = split_groups(to_frame(given, "the table"), by, groups)
+    held = hold(table)
+    frames = split_groups(to_frame(held, "the table"), by, groups)
     for name, column in (("strata", strata), ("clusters", clusters), ("weights", weights)):
         if isinstance(column, str) and column == by:
             raise ValueError(f"{name}={column!r} names the column of the groups; pass another column, or leave it out")
@@ -145,8 +145,8 @@ def compare_frames(frames: Sequence[Frame], by: str, how: Testing, design: Table
     tables, absent = taken.taking_part(tables)
     encoded = encode(tables, sources, how.encoding)
     _check(encoded, by, how)
-    own = GroupDesign(taken, encoded, how)
-    study = _GroupTests(encoded, names, own.of_all(), own)
+    group_design = GroupDesign(taken, encoded, how)
+    study = _GroupTests(encoded, names, group_design.of_all(), group_design)
     order, streams = encoded.in_table_order(), as_rng(how.rng).spawn(4)
     how.progress("all groups together", 0, study.steps)
     joint, _ = study.test.run(encoded, order, streams[0], how.n_resamples)
@@ -222,20 +222,20 @@ class _Strengths:
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> dict[tuple[int, int], tuple[float, float]]:
         """Return approximate 95 % intervals of the strengths of pairs with enough rows that vary."""
-        found = {}
+        intervals = {}
         for pair, subject in self._subjects(columns, pairs):
             if subject.has_interval and difference_of_means(subject).defined:
                 size = effect_size(subject, n_resamples=_DRAWS, rng=self.rng)
                 assert isinstance(size, EffectSize), "that is what samples have"
-                found[pair] = size.explained.low, size.explained.high
-        return found
+                intervals[pair] = size.explained.low, size.explained.high
+        return intervals
 
     def _subjects(
         self, columns: Sequence[str], pairs: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], SampleSubject]]:
         kernel = gaussian_of(self.encoded, columns, "all groups")
         points = zip(self.encoded.points(columns), self.rows, strict=True)
-        samples = [own[rows] for own, rows in points]
+        samples = [values[rows] for values, rows in points]
         for i, j in pairs:
             yield (i, j), SampleSubject.of(samples[i], samples[j], kernel)
 
@@ -266,7 +266,7 @@ class _GroupTests:
 
     def tested(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupPair, ...]:
         """Return all pairs, those that differ most first, by the same permutations; a single one has the joint test."""
-        pairs, how, order = self.pairs, self.test.asked, self.encoded.in_table_order()
+        pairs, how, order = self.pairs, self.test.options, self.encoded.in_table_order()
         planned = how.runs(len(pairs))
         streams = [stream, *stream.spawn(len(planned) - 1)]
 
@@ -274,13 +274,13 @@ class _GroupTests:
             return self.design.tested(pair, copy.deepcopy(streams[run.number]), run.n_resamples)
 
         if len(pairs) == 1:
-            found = {pairs[0]: OneTest.of(joint)}
+            tests = {pairs[0]: OneTest.of(joint)}
         else:
-            found = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs)).tested(pairs, planned)
-        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
+            tests = ManyTests(pairs, self._named, "pair", test, how.progress, 1 + len(pairs)).tested(pairs, planned)
+        values = adjusted((result.pvalue for result in tests.values()), self.test.options.adjustment)
         strong = strengths.of(order, pairs)
         most = 0 if self.design.taken.design else _MOST_INTERVALS
-        q_of = dict(zip(found, values, strict=True))
+        q_of = dict(zip(tests, values, strict=True))
         ordered = sorted(pairs, key=lambda pair: (q_of[pair] > how.level and self._few(pair), -_known(strong[pair])))
         spans = strengths.intervals(order, ordered[:most])
         return tuple(
@@ -288,33 +288,33 @@ class _GroupTests:
                 self.names[pair[0]],
                 self.names[pair[1]],
                 strong[pair],
-                own.statistic,
-                own.pvalue,
+                result.statistic,
+                result.pvalue,
                 q_of[pair],
-                own.n_resamples,
+                result.n_resamples,
                 spans.get(pair),
             )
-            for pair, own in ((pair, found[pair]) for pair in ordered)
+            for pair, result in ((pair, tests[pair]) for pair in ordered)
         )
 
     def columns(self, joint: TestResult, stream: np.random.Generator, strengths: _Strengths) -> tuple[GroupColumn, ...]:
         """Return all columns, those in which groups differ most first; a single one has the joint test."""
         order = self.encoded.in_table_order()
         if len(order) == 1:
-            found = {order[0]: OneTest.of(joint)}
+            tests = {order[0]: OneTest.of(joint)}
         else:
-            found = self.test.columns(self.encoded, order, stream, self.steps)
-        values = adjusted((own.pvalue for own in found.values()), self.test.asked.adjustment)
+            tests = self.test.columns(self.encoded, order, stream, self.steps)
+        values = adjusted((test.pvalue for test in tests.values()), self.test.options.adjustment)
         made = []
-        for (name, own), q in zip(found.items(), values, strict=True):
+        for (name, test), q in zip(tests.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: _known(each[1]))
-            tested = self.names[i], self.names[j], strength, own.statistic, own.pvalue, q, own.n_resamples
+            tested = self.names[i], self.names[j], strength, test.statistic, test.pvalue, q, test.n_resamples
             made.append(GroupColumn(name, *tested, *self._described(name, (i, j))))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
 
     def _described(self, name: str, pair: tuple[int, int]) -> tuple[str, tuple[float, ...], str | None]:
         """Return the kind of a column, what it is like in every group, and the category whose shares these are."""
-        coding, frames = next(own for own in self.encoded.codings if own.name == name), self.encoded.frames
+        coding, frames = next(coding for coding in self.encoded.codings if coding.name == name), self.encoded.frames
         if not coding.type.by_shares:
             known = [numbers[~np.isnan(numbers)] for numbers in map(coding.numbers, frames)]
             means = tuple(float(numbers.mean()) if len(numbers) else math.nan for numbers in known)
@@ -324,10 +324,10 @@ class _GroupTests:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the strengths and the design, if any."""
-        found = tuple(self.design.notes(self.names))
+        notes = tuple(self.design.notes(self.names))
         if max(map(len, self.encoded.frames)) <= MOST_ROWS:
-            return found
-        return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all", *found)
+            return notes
+        return (f"strengths use at most {MOST_ROWS:,} rows of each group, drawn at random; the tests use all", *notes)
 
     def _few(self, pair: tuple[int, int]) -> bool:
         """Whether a group is so small that chance makes strengths large."""

@@ -29,29 +29,29 @@ class GroupDesign:
 
     taken: Taken
     encoded: Encoded
-    asked: Testing
+    options: Testing
     unusable: dict[Pair, str] = field(default_factory=dict)
     """Pairs of groups that cannot be tested with the design, and why."""
 
     def of_all(self) -> TableTest:
         """Return the test of all groups."""
-        return TableTest(self.asked, self.taken.of(self.encoded.frames))
+        return TableTest(self.options, self.taken.of(self.encoded.frames))
 
     def of_pair(self, pair: Pair, rows: Sequence[IntArray] | None = None) -> Design:
         """Return the design of two groups, or of some of their rows."""
         frames = [self.encoded.frames[k] for k in pair]
-        chosen = frames if rows is None else [frame.take(own) for frame, own in zip(frames, rows, strict=True)]
+        chosen = frames if rows is None else [frame.take(numbers) for frame, numbers in zip(frames, rows, strict=True)]
         return self.taken.only(pair).of(chosen)
 
     def tested(self, pair: Pair, rng: np.random.Generator, n_resamples: int) -> OneTest:
         """Return the test of two groups; one that the design forbids has p = 1 and no permutations."""
         order = self.encoded.in_table_order()
         try:
-            found, _ = TableTest(self.asked, self.of_pair(pair)).run(self.encoded, order, rng, n_resamples, pair)
+            result, _ = TableTest(self.options, self.of_pair(pair)).run(self.encoded, order, rng, n_resamples, pair)
         except DesignError as error:
             self.unusable[pair] = str(error).partition(";")[0]
             return OneTest(math.nan, 1.0, 0)
-        return OneTest(found.statistic, found.pvalue, found.n_resamples)
+        return OneTest(result.statistic, result.pvalue, result.n_resamples)
 
     def notes(self, names: tuple[str, ...]) -> Iterator[str]:
         """Yield what the design does not show, and which pairs could not be tested."""

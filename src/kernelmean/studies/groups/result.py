@@ -120,10 +120,10 @@ class GroupComparison(JointTest, Study):
 
     def limits(self) -> tuple[str, ...]:
         """Return notes on groups of few rows, and if no pair, or no column, can be found to differ with so few."""
-        found, few = self._no_pair(self.level), self._few(FEW_ROWS)
-        if few and not found:
-            found = (f"in pairs with a group of few rows only a very clear difference can be found: {few}",)
-        return (*found, *self._no_column(self.level))
+        notes, few = self._no_pair(self.level), self._few(FEW_ROWS)
+        if few and not notes:
+            notes = (f"in pairs with a group of few rows only a very clear difference can be found: {few}",)
+        return (*notes, *self._no_column(self.level))
 
     def _no_pair(self, level: float) -> tuple[str, ...]:
         sizes = dict(zip(self.groups, self.sizes, strict=True))
@@ -137,25 +137,25 @@ class GroupComparison(JointTest, Study):
     def on_pairs(self, level: float | None = None) -> str:
         """Return in a few words how many pairs of groups differ, and which pair most."""
         level = self.level if level is None else level
-        found = self.differing(level)
-        if not found:
+        pairs = self.differing(level)
+        if not pairs:
             verb = "can be found to differ" if self._no_pair(level) else "differs"
             return f"none of {len(self.pairs)} {verb} on its own (adjusted p above {level:g})"
-        verb, most = ("differs", "") if len(found) == 1 else ("differ", " most of all")
-        names = f"{brief(found[0].first)} and {brief(found[0].second)}"
-        return f"{len(found)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}),{most} {names}"
+        verb, most = ("differs", "") if len(pairs) == 1 else ("differ", " most of all")
+        names = f"{brief(pairs[0].first)} and {brief(pairs[0].second)}"
+        return f"{len(pairs)} of {len(self.pairs)} {verb} (adjusted p at most {level:g}),{most} {names}"
 
     def on_columns(self, level: float | None = None) -> str:
         """Return in a few words in how many columns groups differ, and in which most clearly."""
         level = self.level if level is None else level
-        found = self.differing_columns(level)
-        if not found:
+        columns = self.differing_columns(level)
+        if not columns:
             verb = "can be found to differ" if self._no_column(level) else "differ"
             return f"groups {verb} in none of {len(self.columns)} (adjusted p above {level:g})"
-        most = "" if len(found) == 1 else "most clearly in "
+        most = "" if len(columns) == 1 else "most clearly in "
         return (
-            f"groups differ in {len(found)} of {len(self.columns)} (adjusted p at most {level:g}), "
-            f"{most}{brief(found[0].name)}"
+            f"groups differ in {len(columns)} of {len(self.columns)} (adjusted p at most {level:g}), "
+            f"{most}{brief(columns[0].name)}"
         )
 
     def describe(self) -> Description:
@@ -249,8 +249,8 @@ class GroupComparison(JointTest, Study):
             cells[i][j] = cells[j][i] = None if isnan(pair.strength) else max(pair.strength, 0.0)
             stars |= {(i, j), (j, i)} if pair.adjusted <= self.level else set()
         values = tuple(map(tuple, cells))
-        told = f"adjusted p at most {self.level:g}"
-        return HeatMap("", "strength", self.groups, self.groups, values, frozenset(stars), told)
+        star_label = f"adjusted p at most {self.level:g}"
+        return HeatMap("", "strength", self.groups, self.groups, values, frozenset(stars), star_label)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the strengths of all pairs as a heat map; stars mark the pairs that differ.
@@ -268,17 +268,17 @@ class GroupComparison(JointTest, Study):
         """Return the test of all groups, then every pair and every column, those that differ most first."""
         joint: dict[str, Any] = {"tested": "all groups", "column": None, "first": None, "second": None}
         values = {"strength": None, "statistic": self.statistic, "pvalue": self.pvalue, "adjusted": None}
-        found = [{**joint, **values, "n_resamples": self.test.n_resamples, "low": None, "high": None}]
+        rows = [{**joint, **values, "n_resamples": self.test.n_resamples, "low": None, "high": None}]
         for pair in self.pairs:
             cells = asdict(pair)
             low, high = cells.pop("interval") or (None, None)
-            found.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
+            rows.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
         for column in self.columns:
             cells = column.content()
             means = {f"mean {group}": mean for group, mean in zip(self.groups, cells.pop("means"), strict=True)}
-            found.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **means})
-        blank: dict[str, Any] = dict.fromkeys(name for row in found for name in row)
-        return [blank | row for row in found]
+            rows.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **means})
+        blank: dict[str, Any] = dict.fromkeys(name for row in rows for name in row)
+        return [blank | row for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain names and numbers, for JSON."""

@@ -51,7 +51,7 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
     >>> [name for name, _ in page.overview]
     ['How large', 'What kind of difference', 'The columns that matter most', 'What to do next']
     """
-    said, labels = result.describe(), titles(result.names)
+    description, labels = result.describe(), titles(result.names)
     dealt = result.design.permuted("the rows were dealt at random to the two tables")
     spreads = changed_spreads(result, MOST_NAMED)
     changed = (("Further columns whose spread changed more than the mean", tuple(spreads)),) if spreads else ()
@@ -60,12 +60,14 @@ def comparison_page(result: Comparison, evidence: Evidence) -> Document:
         *(Section("Which means are close", tables=(grid.table(),)) for grid in closeness(result.columns)),
         *([Section("Where they differ", charts=(_witnesses(evidence, labels),))] if evidence.witnesses else []),
         *_rows(evidence, labels),
-        null_section(result.test, dealt, said.in_detail().without("design", "kind", *dict(facts_on_columns(result)))),
-        caveats(_caveats(result, evidence), said.notes),
+        null_section(
+            result.test, dealt, description.in_detail().without("design", "kind", *dict(facts_on_columns(result)))
+        ),
+        caveats(_caveats(result, evidence), description.notes),
     )
     return Document(
-        title=said.title,
-        headline=said.sentence,
+        title=description.title,
+        headline=description.sentence,
         summary=(),
         overview=(*of_comparison(result, evidence.effect), *changed),
         strip=tuple(strip_of(result, evidence.effect)),
@@ -109,11 +111,11 @@ def _sketches(result: Comparison, evidence: Evidence) -> Iterator[Sketches]:
     yield Sketches("distributions", evidence.sketches)
     columns = result.columns[: len(evidence.sketches)]
     ends = [_in_sd(column) for column in columns]
-    reach = max((abs(end) for own in ends for end in own if not math.isnan(end)), default=0.0)
+    reach = max((abs(end) for span in ends for end in span if not math.isnan(end)), default=0.0)
     if reach > 0.0:
         pictures = tuple(
-            None if any(map(math.isnan, own)) else Extent(f"{column.name}: the gap and its interval", *own, reach)
-            for column, own in zip(columns, ends, strict=True)
+            None if any(map(math.isnan, span)) else Extent(f"{column.name}: the gap and its interval", *span, reach)
+            for column, span in zip(columns, ends, strict=True)
         )
         yield Sketches("gap (95 % interval)", pictures, after=2)
 
@@ -129,11 +131,11 @@ def _witnesses(evidence: Evidence, labels: tuple[str, str]) -> Chart:
     axes = {name: panel.x_label for name, panel in zip(evidence.columns, evidence.marginals, strict=True)}
     panels = tuple(witness_panel(name, axes[name], bands, labels) for name, bands in evidence.witnesses.items())
     outside = [name for name, bands in evidence.witnesses.items() if len(bands.outside)]
-    found = f"leaves the grey strip of chance in {listed(map(brief, outside))}" if outside else "stays within chance"
+    verdict = f"leaves the grey strip of chance in {listed(map(brief, outside))}" if outside else "stays within chance"
     text = (
         f"The witness is above 0 where {labels[0]} has more rows and below where {labels[1]} has more, smoothed by the "
         f"kernel. If a column did not differ, all of its witness would stay in the grey strip in 95 % of cases. It is "
-        f"drawn for {count(len(panels), 'column')} with many values, and {found}."
+        f"drawn for {count(len(panels), 'column')} with many values, and {verdict}."
     )
     return Chart("witnesses", "Where each table has more rows than the other", panels, text)
 

@@ -34,16 +34,16 @@ def density_page(result: Densities, progress: Progress = SILENT) -> Document:
     ['Rows held out', 'The mixture', 'The mixture beside the data', 'What to keep in mind']
     """
     del progress
-    said = result.describe()
-    (losses,) = said.grids
+    description = result.describe()
+    (losses,) = description.grids
     check = () if result.check is None else (_check(result.check),)
-    sections = (_scores(losses), *check, _components(result), _marginals(result), caveats(_caveats(result), said.notes))
+    sections = (_scores(losses), *check, _components(result), _marginals(result))
     return Document(
-        title=said.title,
-        headline=said.sentence,
+        title=description.title,
+        headline=description.sentence,
         summary=(_fitted(result),),
-        sections=sections,
-        made_by=(*made_by(None, result.seed), *said.facts),
+        sections=(*sections, caveats(_caveats(result), description.notes)),
+        made_by=(*made_by(None, result.seed), *description.facts),
     )
 
 

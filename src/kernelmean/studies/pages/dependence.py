@@ -42,18 +42,18 @@ def dependence_page(result: Dependence, progress: Progress = SILENT) -> Document
     '1 of 3 pairs of columns depends on each other (adjusted p at most 0.05), most of all x0 and x2 (strength 0.39).'
     """
     del progress
-    said, test = result.describe(), result.test
+    description, test = result.describe(), result.test
     dealt = result.design.permuted("rows of one group were paired at random with those of the other")
-    tested = () if test is None else (null_section(test, dealt, said.in_detail().without("design")),)
+    tested = () if test is None else (null_section(test, dealt, description.in_detail().without("design")),)
     maps = (_map(result),) if result.target is None else ()  # of one row it would be the table below
     sections = (*maps, *_shapes(result), _pairs(result), *tested)
     return Document(
-        title=said.title,
-        headline=said.sentence,
+        title=description.title,
+        headline=description.sentence,
         summary=(),
         overview=of_dependence(result),
-        sections=(*sections, caveats(_caveats(result), said.notes)),
-        made_by=(*made_by(test, result.seed), *(said.in_detail().facts if test is None else ())),
+        sections=(*sections, caveats(_caveats(result), description.notes)),
+        made_by=(*made_by(test, result.seed), *(description.in_detail().facts if test is None else ())),
     )
 
 
@@ -63,10 +63,10 @@ def _map(result: Dependence) -> Section:
     panel = heat_map(result, x, y, level)
     every = len({*result.x, *result.y})
     kept = len({*x, *y})
-    found = result.worth_a_look()
-    those = " that depend on each other" if found else ""
+    pairs = result.worth_a_look()
+    those = " that depend on each other" if pairs else ""
     rest = f" Shown are {kept} of {every} columns, those of the strongest pairs{those}." if kept < every else ""
-    outside = sum(not {pair.x, pair.y} <= {*x, *y} for pair in found)
+    outside = sum(not {pair.x, pair.y} <= {*x, *y} for pair in pairs)
     if outside:
         rest += f" Of the pairs that depend on each other {outside} stand only in the table below."
     order = " Columns that depend on each other stand together." if result.test is None and len(x) > _FEW else ""
@@ -103,8 +103,8 @@ def _shown(result: Dependence, group: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shapes(result: Dependence) -> Iterator[Section]:
     """Yield the section of the strongest pairs: clouds of points, or a column split by the categories of the other."""
-    found = result.worth_a_look()
-    shown = found[:_MOST_PICTURES]
+    pairs = result.worth_a_look()
+    shown = pairs[:_MOST_PICTURES]
     if not shown:
         return
     (frame,) = result.encoded.frames
@@ -115,9 +115,9 @@ def _shapes(result: Dependence) -> Iterator[Section]:
         _split(pair, axes, frame, k, result.target)
         for k, pair in enumerate(pair for pair in shown if pair not in clouds)
     ]
-    which = f"The strongest {len(shown)} of the {len(found):,} pairs" if len(found) > len(shown) else "All pairs"
+    which = f"The strongest {len(shown)} of the {len(pairs):,} pairs" if len(pairs) > len(shown) else "All pairs"
     words = f"{which} that depend on each other."
-    if len(found) > len(shown):
+    if len(pairs) > len(shown):
         words += " A report on two columns alone shows any other pair: columns=['a', 'b']."
     if result.design.strata is not None:
         words += " Pictures have the rows of all strata together; strengths and p-values are within strata."

@@ -27,16 +27,16 @@ def estimate_page(result: Fits, progress: Progress = SILENT) -> Document:
     ['Scores', 'The noise of every column', 'What to keep in mind']
     """
     del progress
-    said = result.describe()
-    (scores,) = said.grids
-    noises = {name: found["noise"] for name in result.estimators if "noise" in (found := result.parameters(name))}
+    description = result.describe()
+    (scores,) = description.grids
+    noises = {name: chosen["noise"] for name in result.estimators if "noise" in (chosen := result.parameters(name))}
     sections = (_scores(result, scores), *([_noise(result, noises)] if noises else []))
     return Document(
-        title=said.title,
-        headline=said.sentence,
+        title=description.title,
+        headline=description.sentence,
         summary=(),
-        sections=(*sections, caveats(_caveats(), said.notes)),
-        made_by=(*made_by(None, result.seed), *said.facts),
+        sections=(*sections, caveats(_caveats(), description.notes)),
+        made_by=(*made_by(None, result.seed), *description.facts),
     )
 
 
@@ -60,9 +60,9 @@ def _noise(result: Fits, noises: dict[str, list[float]]) -> Section:
         "mkme, mmkme and vpmkme replace every row by a cloud. These are the standard deviations of the clouds, in the "
         "units of the table; 0 leaves the column as it is."
     )
-    own = result.table.deviations()
+    deviations = result.table.deviations()
     rows = [
-        (name, signed(own[j]), *(signed(noise[j]) for noise in noises.values()))
+        (name, signed(deviations[j]), *(signed(noise[j]) for noise in noises.values()))
         for j, name in enumerate(result.table.names)
     ]
     grid = Grid("Standard deviations", ("column", "of the column", *noises), rows, noun="column")

@@ -112,13 +112,13 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
         [Axis.of(codings[name], *encoded.frames) for name in shown],
         tuple(outlines[name] for name in shown),
     )
-    frames = [frame.take(own) for frame, own in zip(encoded.frames, chosen, strict=True)]
+    frames = [frame.take(numbers) for frame, numbers in zip(encoded.frames, chosen, strict=True)]
     smooth = [axis for axis, panel in zip(axes, marginals, strict=True) if isinstance(panel, Panel)]
     if result.design:
-        found = [(axis.name, _witness_of_design(result, axis, generator)) for axis in smooth]
+        named_bands = [(axis.name, _witness_of_design(result, axis, generator)) for axis in smooth]
     else:
-        found = [(axis.name, _witness(axis, frames, generator)) for axis in smooth]
-    witnesses = {name: bands for name, bands in found if bands is not None}
+        named_bands = [(axis.name, _witness(axis, frames, generator)) for axis in smooth]
+    witnesses = {name: bands for name, bands in named_bands if bands is not None}
     return Evidence(
         effect, shown, marginals, tuple(outlines.values()), witnesses, rows, (len(points[0]), len(points[1])), lacking
     )
@@ -185,10 +185,10 @@ def _telling(
     encoded: Encoded, points: Sequence[Array], chosen: Sequence[IntArray], kernel: Any, shown: Sequence[str]
 ) -> tuple[TellingRow, ...]:
     """Return the rows of each table that add most to MMD²."""
-    found = contributions(_subject(points[0], points[1], kernel), "u")
-    whole = float(np.abs(found.values).sum())
+    contributed = contributions(_subject(points[0], points[1], kernel), "u")
+    whole = float(np.abs(contributed.values).sum())
     rows = []
-    for side, values in enumerate(found.by_sample):
+    for side, values in enumerate(contributed.by_sample):
         order = np.argsort(-values, kind="stable")[:_MOST_TELLING]
         kept, frame = chosen[side][order], encoded.frames[side]
         texts = zip(*(texts_of(frame, name, kept) for name in shown), strict=True)

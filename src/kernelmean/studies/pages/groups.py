@@ -31,7 +31,7 @@ def groups_page(result: GroupComparison, progress: Progress = SILENT) -> Documen
     ['All pairs of groups', 'Pairs in numbers', 'Columns', 'Means of the groups', 'The test', 'What to keep in mind']
     """
     del progress
-    said = result.describe()
+    description = result.describe()
     sections = (
         _map(result),
         _pairs(result),
@@ -40,13 +40,13 @@ def groups_page(result: GroupComparison, progress: Progress = SILENT) -> Documen
         null_section(
             result.test,
             result.design.permuted("the rows were dealt at random to all groups"),
-            said.in_detail().without("pairs", "columns", "strength"),
+            description.in_detail().without("pairs", "columns", "strength"),
         ),
-        caveats(_caveats(result), said.notes),
+        caveats(_caveats(result), description.notes),
     )
     return Document(
-        title=said.title,
-        headline=said.sentence,
+        title=description.title,
+        headline=description.sentence,
         summary=(f"Of the pairs of groups, {result.on_pairs()}. Column by column, {result.on_columns()}.",),
         sections=sections,
         made_by=made_by(result.test, result.seed),

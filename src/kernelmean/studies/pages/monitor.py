@@ -27,7 +27,7 @@ EVIDENCE = (
 
 def monitor_page(
     state: DriftState,
-    said: Description,
+    description: Description,
     batches: Sequence[Mapping[str, Any]],
     alarm: int | None,
     seed: int,
@@ -41,7 +41,7 @@ def monitor_page(
     ----------
     state : DriftState
         The state of the monitor.
-    said : Description
+    description : Description
         What the terminal says about it.
     batches : sequence of mappings
         The batches of this run in order, each with the ``"log_wealth"`` after it.
@@ -57,12 +57,12 @@ def monitor_page(
     grid = batch_grid(batches, alarm, MOST_ROWS, earlier)
     table = [Section("The batches", tables=(grid.table(),))] if grid.rows else []
     return Document(
-        title=said.title,
-        headline=said.sentence,
-        overview=tuple((name, (text,)) for name, text in said.facts if name in GLANCE),
+        title=description.title,
+        headline=description.sentence,
+        overview=tuple((name, (text,)) for name, text in description.facts if name in GLANCE),
         summary=(),
-        sections=(_evidence(state, path), *table, caveats(_caveats(state), said.notes)),
-        made_by=(*made_by(None, seed), *(fact for fact in said.facts if fact[0] not in GLANCE)),
+        sections=(_evidence(state, path), *table, caveats(_caveats(state), description.notes)),
+        made_by=(*made_by(None, seed), *(fact for fact in description.facts if fact[0] not in GLANCE)),
     )
 
 

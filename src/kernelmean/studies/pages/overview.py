@@ -39,8 +39,7 @@ _AFTERWARDS = (
 def strip_of(result: Comparison, effect: EffectSize | None) -> Iterator[tuple[str, str]]:
     """Yield the figures of a comparison: rows, columns, blank cells, how many columns differ, how much, and p."""
     yield "rows", " and ".join(f"{size:,}" for size in result.sizes)
-    found, columns = len(differing(result)), len(result.columns)
-    yield "columns that differ", f"{found:,} of {columns:,}"
+    yield "columns that differ", f"{len(differing(result)):,} of {len(result.columns):,}"
     yield "blank cells", f"{sum(sum(column.cells) for column in result.missing.columns):,}"
     if effect is not None:
         share = effect.explained
@@ -51,16 +50,16 @@ def strip_of(result: Comparison, effect: EffectSize | None) -> Iterator[tuple[st
 
 def of_comparison(result: Comparison, effect: EffectSize | None) -> Overview:
     """Return how large a difference is, of what kind, in which columns, and what to do next."""
-    found = differing(result)
+    columns = differing(result)
     items = (
         _design(result),
         ("How large", tuple(_size(effect, result.differ()))),
         ("What kind of difference", _kind(result.test)),
         (
             "The columns that matter most",
-            tuple(text for column in found[:MOST_NAMED] for text in _about(result, column)),
+            tuple(text for column in columns[:MOST_NAMED] for text in _about(result, column)),
         ),
-        ("What to do next", tuple(_after_comparison(result, effect, bool(found)))),
+        ("What to do next", tuple(_after_comparison(result, effect, bool(columns)))),
     )
     return tuple(item for item in items if item[1])
 
@@ -113,7 +112,7 @@ def _column(result: Comparison, column: ColumnDifference) -> str:
     size = f"{signed(column.gap, '+z.2f')} standard deviations {result.sd_within}"
     gap = within and f" ({within[1:]})" if column.gap != column.gap else f" ({size})"  # nan: there is none
     of = "" if column.type.by_shares else "mean " if design.weights is None else "weighted mean "
-    extreme = "".join(f"; the most extreme value in {own.name} is {own.extreme}" for own in spreads if own.extreme)
+    extreme = "".join(f"; the most extreme value in {each.name} is {each.extreme}" for each in spreads if each.extreme)
     return cut(f"{brief(column.name)}: {of}{first} in {names[0]}, {second} in {names[1]}{gap}{extreme}", 3 * _LONGEST)
 
 
@@ -141,12 +140,12 @@ def _after_comparison(result: Comparison, effect: EffectSize | None, columns: bo
 
 def _largest(result: Comparison) -> str:
     """Say which mean moved most, or which spread changed, where one did by much."""
-    found = differing(result)
-    moved = max(found, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
+    columns = differing(result)
+    moved = max(columns, key=lambda column: -1.0 if column.gap != column.gap else abs(column.gap), default=None)
     if moved is not None and abs(moved.gap) >= _MUCH:
         size = f"{abs(moved.gap):.2f} standard deviations {result.sd_within}"
         return f", but the mean of {brief(moved.name)} moved by {size}"
-    for column in found:
+    for column in columns:
         spreads = spreads_of(result, column)
         if spreads and abs(log_ratio(spreads)) >= _MUCH:
             return f", but the spread changed ({spread_in_words(result, column, spreads)})"
@@ -172,14 +171,14 @@ def of_dependence(result: Dependence) -> Overview:
 
 
 def _after_dependence(result: Dependence) -> Iterator[str]:
-    found = result.worth_a_look()
-    if not found:
+    pairs = result.worth_a_look()
+    if not pairs:
         yield "No pair was found to depend on each other. More rows may show a weaker dependence."
         return
-    weak = sum(pair.strength < WEAK for pair in found)
+    weak = sum(pair.strength < WEAK for pair in pairs)
     yield "See what the strongest pairs look like, in the pictures below."
     if weak:
         verb = "has" if weak == 1 else "have"
-        yield f"Of {count(len(found), 'pair')} {weak} {verb} a strength below {WEAK:g}."
+        yield f"Of {count(len(pairs), 'pair')} {weak} {verb} a strength below {WEAK:g}."
         yield "A dependence is there, but it is faint, or it lies in a wave or a fine pattern: a picture shows which."
     yield "Dependence is not causation. A third column may move both."

@@ -64,7 +64,7 @@ def _bare(result: FoundChanges) -> tuple[Panel, Array]:
     label, days = "row", False
     if result.stamps is not None:
         places, label, days = _times(result.stamps)
-        rows, at = (places[np.searchsorted(result.stamps.row_numbers() - 1, own)] for own in (rows, at))
+        rows, at = (places[np.searchsorted(result.stamps.row_numbers() - 1, numbers)] for numbers in (rows, at))
     events = Events("change point", tuple(at.tolist()), names) if names else None
     return Panel("", label, "", events=events, x_days=days), rows
 
@@ -91,11 +91,11 @@ def _panel(result: FoundChanges, coding: Coding, bare: tuple[Panel, Array]) -> P
         most = str(names[counts.argmax()])
         label, values = f"share of {most}", (cells.astype(str) == most).astype(float)
     rows = frame.row_numbers() - 1
-    ends = np.searchsorted(rows, [own.start for own in result.segments[1:]])
+    ends = np.searchsorted(rows, [segment.start for segment in result.segments[1:]])
     stretches = np.array_split(np.arange(len(rows)), min(len(rows), _MOST_PLACES))
-    means = [(float(places[part].mean()), own) for part, own in _means(values, stretches)]
+    means = [(float(places[part].mean()), mean) for part, mean in _means(values, stretches)]
     segments = _means(values, np.split(np.arange(len(rows)), ends))
-    levels = [(float(places[end]), own) for part, own in segments for end in part[[0, -1]]]
+    levels = [(float(places[end]), mean) for part, mean in segments for end in part[[0, -1]]]
     curves = (
         Curve("mean", tuple(x for x, _ in means), tuple(y for _, y in means)),
         Curve("mean of the segment", tuple(x for x, _ in levels), tuple(y for _, y in levels), dashed=True),

@@ -117,8 +117,8 @@ def curve_panel(result: FittedTable, column: int, title: str) -> Panel:
     width = edges[-1] - edges[0]
     grid = np.linspace(edges[0] - width, edges[-1] + width, 3 * _CURVE)
     density = np.exp(result.marginal([column]).logpdf(grid[:, None]))
-    seen = (density >= _SEEN * density.max()) | ((grid >= edges[0]) & (grid <= edges[-1]))
-    first, last = np.flatnonzero(seen)[[0, -1]]
+    shown = (density >= _SEEN * density.max()) | ((grid >= edges[0]) & (grid <= edges[-1]))
+    first, last = np.flatnonzero(shown)[[0, -1]]
     grid, density = grid[first : last + 1], density[first : last + 1]
     curve = Curve("mixture", tuple(grid.tolist()), tuple(density.tolist()))
     return Panel(title, name, "density", curves=(curve,), steps=(outline("data", values, edges, density=True),))

@@ -129,17 +129,17 @@ def spectrum_damping(estimator: KernelMean, columns: Sequence[str] = (), *, ax: 
     >>> spectrum_damping(km.MKME().fit(X)).get_xlabel(), spectrum_damping(km.estimators.FKMSE().fit(X)).get_xlabel()
     ('frequency × bandwidth, ω θ', 'eigenvalue of the Gram matrix')
     """
-    found = damping(estimator, columns)
-    return pictures.show(_damping_panel(found), ax, size=(5.6, 3.6), words=_damping_words(found))
+    result = damping(estimator, columns)
+    return pictures.show(_damping_panel(result), ax, size=(5.6, 3.6), words=_damping_words(result))
 
 
-def _damping_panel(found: Damping) -> Panel:
-    x = tuple(found.places.tolist())
-    of_sample = found.axis == "eigenvalue"
-    label = f"frequency × {'bandwidth, ω θ' if found.unit == 'bandwidth' else 'standard deviation of the column'}"
-    names = found.names if of_sample or len(found.names) > 1 else ("every column",)
-    curves = tuple(Curve(name, x, tuple(own.tolist())) for name, own in zip(names, found.factors, strict=True))
-    seen = (Strip("what the kernel sees", x, (0.0,) * len(x), tuple(found.weights.tolist()), quiet=True),)
+def _damping_panel(result: Damping) -> Panel:
+    x = tuple(result.places.tolist())
+    of_sample = result.axis == "eigenvalue"
+    label = f"frequency × {'bandwidth, ω θ' if result.unit == 'bandwidth' else 'standard deviation of the column'}"
+    names = result.names if of_sample or len(result.names) > 1 else ("every column",)
+    curves = tuple(Curve(name, x, tuple(values.tolist())) for name, values in zip(names, result.factors, strict=True))
+    strips = (Strip("what the kernel sees", x, (0.0,) * len(x), tuple(result.weights.tolist()), quiet=True),)
     return Panel(
         "",
         "eigenvalue of the Gram matrix" if of_sample else label,
@@ -147,25 +147,25 @@ def _damping_panel(found: Damping) -> Panel:
         curves,
         x_log=of_sample,
         x_falls=of_sample,
-        strips=seen if len(found.weights) else (),
-        points=(_eigenvalues(found),) if of_sample else (),
-        y_range=(0.0, max(1.05, 1.05 * float(found.factors.max()))),
+        strips=strips if len(result.weights) else (),
+        points=(_eigenvalues(result),) if of_sample else (),
+        y_range=(0.0, max(1.05, 1.05 * float(result.factors.max()))),
     )
 
 
-def _eigenvalues(found: Damping) -> Points:
+def _eigenvalues(result: Damping) -> Points:
     """Return eigenvalues of the sample: the largest, and others spread evenly below it."""
-    kept = np.unique(np.geomspace(1, len(found.eigenvalues), _MOST_MARKS).astype(np.intp)) - 1
-    values = found.eigenvalues[kept]
-    factors = np.interp(np.log(values), np.log(found.places), found.factors[0])
-    label = f"{len(kept)} of {len(found.eigenvalues)} eigenvalues of the sample"
+    kept = np.unique(np.geomspace(1, len(result.eigenvalues), _MOST_MARKS).astype(np.intp)) - 1
+    values = result.eigenvalues[kept]
+    factors = np.interp(np.log(values), np.log(result.places), result.factors[0])
+    label = f"{len(kept)} of {len(result.eigenvalues)} eigenvalues of the sample"
     return Points(label, tuple(values.tolist()), tuple(factors.tolist()))
 
 
-def _damping_words(found: Damping) -> str:
-    ends = rounded(found.places[0]), rounded(found.places[-1])
+def _damping_words(result: Damping) -> str:
+    ends = rounded(result.places[0]), rounded(result.places[-1])
     parts = [
         f"{name}: {rounded(factors[0])} at {ends[0]}, {rounded(factors[-1])} at {ends[1]}"
-        for name, factors in zip(found.names, found.factors, strict=True)
+        for name, factors in zip(result.names, result.factors, strict=True)
     ]
-    return f"Factor of every {found.axis}, 1 keeps it and 0 drops it. {'; '.join(parts)}."
+    return f"Factor of every {result.axis}, 1 keeps it and 0 drops it. {'; '.join(parts)}."

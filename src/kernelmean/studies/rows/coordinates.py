@@ -75,8 +75,8 @@ def category_weights(coding: Coding, points: Array, gaussian: Kernel, *, several
     assert weight is not None, f"{coding.name} holds no categories"
     height = np.sqrt(2.0) * weight
     near, far = gaussian(np.zeros((1, 1)), np.array([[0.0], [height]]))[0]
-    found = {Member(AS_IT_IS, gaussian): np.full((1, points.shape[1]), (near - far) / weight**2)}
+    weights = {Member(AS_IT_IS, gaussian): np.full((1, points.shape[1]), (near - far) / weight**2)}
     if several and points.shape[1] > 1:
         shares = (np.count_nonzero(points, axis=0) + 1.0) / (len(points) + points.shape[1])
-        found[Member(AS_IT_IS, LINEAR)] = 1.0 / shares[None]
-    return found
+        weights[Member(AS_IT_IS, LINEAR)] = 1.0 / shares[None]
+    return weights

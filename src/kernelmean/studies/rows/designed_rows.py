@@ -62,45 +62,45 @@ class DesignedRows:
         design: TableDesign,
         dropped: Sequence[str],
         encoding: Encoding,
-        given: tuple[Any, Any],
+        inputs: tuple[Any, Any],
     ) -> Self:
         """Return the complete pairs, from the columns that may name rows and those whose blank cells leave rows out.
 
-        The indexes of the ``given`` tables name the rows where no column does.
+        The indexes of the ``inputs`` name the rows where no column does.
         """
         measured = (*encoding.named.ordinal, *encoding.named.categorical, *encoding.keep)
-        kept, notes = design.complete_pairs(frames, dropped, measured, given)
+        kept, notes = design.complete_pairs(frames, dropped, measured, inputs)
         return cls(design.taken(frames), (kept, kept), (kept, kept), Design(paired=True), notes)
 
     @classmethod
     def of_frames(
-        cls, frames: Sequence[Frame], design: TableDesign, encoding: Encoding, given: tuple[Any, Any]
+        cls, frames: Sequence[Frame], design: TableDesign, encoding: Encoding, inputs: tuple[Any, Any]
     ) -> Self:
         """Return what the columns of a design say, or the complete pairs, of two tables in memory."""
         _, dropped = columns_of(frames[0].names, frames[0].source, design, encoding)
         if design.paired:
-            return cls.of_pairs(frames, design, dropped, encoding, given)
+            return cls.of_pairs(frames, design, dropped, encoding, inputs)
         return cls.of(frames, design, dropped)
 
     @classmethod
     def of_sources(
-        cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding, given: tuple[Any, Any] = (None, None)
+        cls, tables: Sequence[Source], design: TableDesign, encoding: Encoding, inputs: tuple[Any, Any] = (None, None)
     ) -> Self:
         """Read the columns of a design; of pairs those that may name rows, and those whose blank cells leave rows out.
 
-        ``given`` are the tables of pairs as they were passed.
+        ``inputs`` are the tables of pairs as they were passed.
         """
         needed, dropped = columns_of(tables[0].names, tables[0].source, design, encoding)
         if not design.paired:
             return cls.of([_held(table, list(table.reordered(needed).frames())) for table in tables], design, dropped)
         always = (tables[0].names[0], *dropped)  # without any column the number of rows would not be known
         held = [_held(table, with_keys(table.frames(), always)) for table in tables]
-        return cls.of_pairs(held, design, dropped, encoding, given)
+        return cls.of_pairs(held, design, dropped, encoding, inputs)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many rows of every table are used."""
-        return tuple(int(own.sum()) for own in self.used)
+        return tuple(int(mask.sum()) for mask in self.used)
 
 
 def columns_of(
@@ -120,7 +120,7 @@ def _held(table: Source, frames: Sequence[Frame]) -> Frame:
 
 
 def _blank(frame: Frame, names: Sequence[str]) -> BoolArray:
-    found = np.zeros(len(frame), dtype=bool)
+    blank = np.zeros(len(frame), dtype=bool)
     for name in names:
-        found |= missing_cells(frame[name])
-    return found
+        blank |= missing_cells(frame[name])
+    return blank

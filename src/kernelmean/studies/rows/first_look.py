@@ -56,9 +56,9 @@ class Learnt:
         """Return how the rows of all tables fall into bins; features are fitted to the drawn rows."""
         return Deals.dealt(self.rows, seed).around(self.numbers)
 
-    def pilot(self, table: int, own: Deal) -> Frame:
+    def pilot(self, table: int, deal: Deal) -> Frame:
         """Return the rows that features are fitted to."""
-        return self.drawn[table].take(slice(0, own.bins * own.pilot))
+        return self.drawn[table].take(slice(0, deal.bins * deal.pilot))
 
     def shown(self, table: int) -> Frame:
         """Return the rows that pictures show, in the order of the table."""
@@ -115,8 +115,8 @@ def learn(
             look.add(frame, k)
             done += len(frame)
             progress(LABEL, done, max(done, known))
-    found = look.learnt([table.source for table in tables])
-    return replace(found, remarks=(*found.remarks, *(note for table in tables for note in table.notes)))
+    learnt = look.learnt([table.source for table in tables])
+    return replace(learnt, remarks=(*learnt.remarks, *(note for table in tables for note in table.notes)))
 
 
 def check_rules(encoding: Encoding) -> None:
@@ -183,8 +183,8 @@ class FirstLook:
         """See whether rows next to each other are alike, among the first ones of a table."""
         left = MOST_ROWS - self._looked[table]
         if left > 0:
-            found = Neighbors.of([rows.take(slice(0, left))])
-            self._neighbors = found if self._neighbors is None else self._neighbors + found
+            neighbors = Neighbors.of([rows.take(slice(0, left))])
+            self._neighbors = neighbors if self._neighbors is None else self._neighbors + neighbors
             self._looked[table] += len(rows)
 
     def merge(self, other: FirstLook) -> None:
@@ -203,8 +203,8 @@ class FirstLook:
             self._neighbors = self._neighbors or other._neighbors
         else:
             self._neighbors += other._neighbors
-        for own, more in zip(self._draws, other._draws, strict=True):
-            own.merge(more)
+        for draw, more in zip(self._draws, other._draws, strict=True):
+            draw.merge(more)
         for own_picks, more_picks in zip(self._picks, other._picks, strict=True):
             own_picks.merge(more_picks)
 
@@ -221,14 +221,14 @@ class FirstLook:
         return Learnt(
             codings=tuple(coding for coding in codings if coding.varies),
             constant=tuple(coding.name for coding in codings if not coding.varies),
-            drawn=tuple(own.frame for own in self._draws),
-            numbers=tuple(own.numbers for own in self._draws),
+            drawn=tuple(draw.frame for draw in self._draws),
+            numbers=tuple(draw.numbers for draw in self._draws),
             rows=tuple(scan.rows.astype(int).tolist()),
             scan=scan,
             missing=scan.missing,
             remarks=remarks,
             in_series=alike is not None,
-            picked=tuple(own.frame for own in self._picks),
+            picked=tuple(pick.frame for pick in self._picks),
         )
 
 
