@@ -10,7 +10,9 @@ from kernelmean.kernels import (
     Gaussian,
     Kernel,
     Laplacian,
+    Linear,
     Matern,
+    Polynomial,
     Product,
     RationalQuadratic,
     Scaled,
@@ -51,6 +53,31 @@ def test_diagonal_and_blocks_equal_the_gram_matrix(kernel):
 def test_stationary_kernels_do_not_see_an_offset(kernel):
     X, Y = points(kernel, 6), points(kernel, 4, seed=1)
     np.testing.assert_allclose(kernel(X + 1e6, Y + 1e6), kernel(X, Y), rtol=1e-6, atol=1e-12)
+
+
+NARROW = ["bool", "uint8", "int16", "int32", "float16", "float32"]
+
+
+@pytest.mark.parametrize("kernel", [*PLAIN, Gaussian(30.0) + Linear(), 2.0 * Polynomial(3)], ids=repr)
+@pytest.mark.parametrize("dtype", NARROW)
+def test_whole_numbers_and_short_floats_do_not_overflow(kernel, dtype):
+    whole = np.random.default_rng(0).integers(0, 120, size=(6, 2)).astype(dtype)
+    gram, diagonal = kernel(whole.astype(float), whole.astype(float)), kernel.diag(whole.astype(float))
+    np.testing.assert_array_equal(kernel(whole, whole[:4]), kernel(whole.astype(float), whole[:4].astype(float)))
+    np.testing.assert_array_equal(kernel(whole.tolist(), whole), gram)
+    np.testing.assert_array_equal(kernel.diag(whole), diagonal)
+
+
+@pytest.mark.parametrize("kernel", PLAIN, ids=repr)
+def test_rows_that_are_none_are_refused(kernel):
+    rows = points(kernel, 5)
+    for call in (lambda: kernel(rows[:, 0], rows), lambda: kernel(rows, rows[0]), lambda: kernel.diag(rows[:, 0])):
+        with pytest.raises(
+            ValueError, match=r"has shape \(\d,\), rows of shape \(n, d\) are needed; write [XY]\["
+        ):
+            call()
+    with pytest.raises(TypeError, match="numbers are needed"):
+        kernel([["a", "b"]], rows)
 
 
 def test_values_match_their_formulas():
@@ -102,9 +129,9 @@ def test_tables_of_different_columns_are_refused(kernel):
         (lambda: Gaussian(1 + 0j), TypeError, "complex numbers"),
         (lambda: Laplacian("1"), ValueError, "bandwidth is .1.; pass a number, one per column, or one of .median."),
         (lambda: Matern(np.inf, 1.0), ValueError, "nu is inf"),
-        (lambda: Matern("a", 1.0), TypeError, "nu holds"),
+        (lambda: Matern("a", 1.0), TypeError, "nu is"),
         (lambda: Matern(1.0, 1.0), ValueError, "one of 0.5, 1.5"),
-        (lambda: Categorical("a"), TypeError, "similarity holds"),
+        (lambda: Categorical("a"), TypeError, "similarity is"),
         (lambda: DistanceInduced(np.nan), ValueError, "exponent is nan"),
         (lambda: Scaled(1.0, "x"), TypeError, "kernel is 'x'"),
         (lambda: Sum("x"), TypeError, "one of terms is 'x'"),

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import kernelmean
-from checkered import mostly_slow
 from kernelmean.cli import main
 
 ROOT = Path(__file__).parents[2]

@@ -297,9 +297,8 @@ def check_finite(array: Array, name: str) -> None:
     bad = ~np.isfinite(array)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{name} holds {int(bad.sum())} NaN or infinite values (the first at {where}); drop or impute them first"
-        )
+        many = count(int(bad.sum()), "NaN or infinite value")
+        raise ValueError(f"{name} holds {many} (the first at {where}); drop or impute them first")
 
 
 def check_range(sizes: Any, name: str) -> None:
@@ -333,7 +332,7 @@ def check_same_columns(X: Array, Y: Array, names: tuple[str, str] = ("X", "Y")) 
     """Raise when two tables differ in their number of columns."""
     if X.shape[1] != Y.shape[1]:
         raise ValueError(
-            f"{names[0]} has {X.shape[1]} columns and {names[1]} has {Y.shape[1]}; "
+            f"{names[0]} has {count(X.shape[1], 'column')} and {names[1]} has {Y.shape[1]}; "
             "both must describe the same variables"
         )
 
@@ -351,6 +350,8 @@ def check_numbers(value: Any, name: str, *, finite: bool = True) -> Array:
     """Return ``value`` as a non-empty (finite) float64 array, or raise, also for a single truth value."""
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {value!r}, and a truth value is no number; pass a number")
+    if isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, a number or an array of numbers is needed")
     cells = check_cells(value, name)
     try:
         array = np.asarray(cells, dtype=None if cells.dtype.kind == "c" else np.float64)

@@ -29,7 +29,7 @@ from ..core.validate import (
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
-from ..kernels.any_kernel import PRECOMPUTED, Precomputed, as_kernel
+from ..kernels.any_kernel import Precomputed, as_kernel, is_precomputed
 from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..kernels.base import Kernel, Stationary
 from ..kernels.gaussian import Gaussian
@@ -144,7 +144,7 @@ def make_kernel(
     if isinstance(kernel, Kernel):
         refuse(f"kernel={kernel!r} has its bandwidth already", bandwidth=(bandwidth, "median"))
         return kernel.resolved(X, bandwidth_of)
-    if kernel == PRECOMPUTED:
+    if is_precomputed(kernel):
         raise ValueError(
             "kernel is 'precomputed', and this needs rows with columns; tests and KernelMean take Gram matrices"
         )
@@ -355,7 +355,7 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         median = median_bandwidth(points / like(self.kernel_.bandwidth, points), exact_up_to=1000)
         if median**-2 > WIDE:
             warnings.warn(
-                f"θ² is {median**-2:.3g} of the median squared distance: with so wide a kernel, the chosen noise is "
+                f"θ² is {median**-2:.3g} times the median squared distance: with so wide a kernel, the chosen noise is "
                 "too small for a density; fit with bandwidth='likelihood' or with θ² below 0.01 of the median",
                 UserWarning,
                 stacklevel=4,

@@ -14,7 +14,7 @@ from ..core.array import Array, as_host, column_spans
 from ..core.validate import names_in
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
-from ..kernels.any_kernel import PRECOMPUTED, Precomputed
+from ..kernels.any_kernel import Precomputed, is_precomputed
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
@@ -169,7 +169,7 @@ class KernelMean(MeanEstimator):
             self.weights_ = self.embedding_.weights
 
     def _estimate(self, X: Array, pairs: PairDistances | None = None) -> None:
-        if self.kernel != PRECOMPUTED:
+        if not is_precomputed(self.kernel):
             kernel = make_kernel(self.kernel, self.bandwidth_for(X), X)
         else:
             refuse("kernel='precomputed' has no bandwidth", bandwidth=(self.bandwidth, "median"))

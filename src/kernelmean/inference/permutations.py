@@ -298,7 +298,7 @@ class SignFlips(Redrawn):
 def check_scheme(scheme: str) -> None:
     """Raise for another scheme than those that are offered."""
     if scheme not in OFFERED:
-        raise ValueError(f"scheme is {scheme!r}; pass one of {', '.join(map(repr, OFFERED))}")
+        raise ValueError(f"scheme is {scheme!r}; pass one of {', '.join(map(repr, (*OFFERED, 'bins')))}")
 
 
 def too_many() -> ValueError:

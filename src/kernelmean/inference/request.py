@@ -18,7 +18,7 @@ from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
-from ..kernels.any_kernel import PRECOMPUTED
+from ..kernels.any_kernel import is_precomputed
 from ..kernels.bandwidth import bandwidth_from
 from ..noise import Dirac, Noise
 from ..plan.plan import Plan
@@ -195,7 +195,7 @@ class Estimators:
     @property
     def of_matrices(self) -> list[bool]:
         """For every side, whether its kernel is a Gram matrix."""
-        return [isinstance(side, KernelMean) and side.kernel == PRECOMPUTED for side in self.sides]
+        return [isinstance(side, KernelMean) and is_precomputed(side.kernel) for side in self.sides]
 
     @property
     def plain(self) -> Estimators:

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..core.array import Array, IntArray, as_host, joined, like, slices
 from ..core.frozen import Frozen, owned
-from ..core.validate import check_finite, check_numbers, check_points, check_same_columns
+from ..core.validate import check_finite, check_numbers, check_points
 from .bandwidth import bandwidth_from
 from .base import BandwidthOf, Kernel
+from .rows import as_rows, two_tables
 
 PRECOMPUTED = "precomputed"
 """The name that stands for a Gram matrix instead of rows."""
@@ -61,7 +62,7 @@ class KernelFunction(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the matrix that the function computes, shape (n, m)."""
-        check_same_columns(X, Y)
+        X, Y = two_tables(X, Y)
         shape = X.shape[0], Y.shape[0]
         copies = np.array(as_host(X)), np.array(as_host(Y))  # it may write to them, as compiled functions want to
         gram = check_numbers(self.function(*copies), f"what {self!r} returns", finite=False)
@@ -72,6 +73,7 @@ class KernelFunction(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return k(x_i, x_i), shape (n,), from 32 rows at a time."""
+        X = as_rows(X)
         return joined([like(as_host(self(X[i, :], X[i, :])).diagonal(), X) for i in slices(X.shape[0], _AT_ONCE)])
 
     def resolved(self, X: Array, bandwidth_of: BandwidthOf = bandwidth_from) -> Self:
@@ -139,7 +141,7 @@ class Precomputed(Frozen, Kernel):
 
     def _numbers(self, X: Array) -> IntArray:
         """Return the numbers of rows that points are."""
-        points, n = as_host(X), len(self.gram)
+        points, n = as_host(as_rows(X)), len(self.gram)
         numbers = points[:, 0].astype(np.intp)
         if points.shape[1] != 1 or (numbers != points[:, 0]).any() or numbers.min() < 0 or numbers.max() >= n:
             raise ValueError(
@@ -155,8 +157,18 @@ class Precomputed(Frozen, Kernel):
         return f"Precomputed({len(self.gram)} rows)"
 
 
+def is_precomputed(kernel: Any) -> bool:
+    """Return whether Gram matrices stand for the rows."""
+    return isinstance(kernel, str) and kernel == PRECOMPUTED
+
+
 def as_kernel(value: Any) -> Any:
-    """Return a function as a kernel, anything else, such as a kernel or a class of kernels, as it is."""
+    """Return a function as a kernel, a kernel, a class of kernels or a name as it is; no array is one."""
+    if hasattr(value, "__array__"):
+        raise TypeError(
+            f"kernel is an array of shape {np.shape(value)}; if it is a Gram matrix, pass its rows as the data, with "
+            "kernel='precomputed'"
+        )
     is_function = callable(value) and not isinstance(value, type | Kernel)
     return KernelFunction(value) if is_function else value
 

@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist
 
 from ..core.array import Array, IntArray, RngLike, array_api, as_rng, centered, take_rows, to_numpy
 from ..core.validate import as_points, as_value, check_integer, check_points, check_positive, check_varying
+from ..core.words import count
 from .gaps import VANISHING, Gaps, tied_median
 
 _LARGEST = 1e300
@@ -51,7 +52,7 @@ def check_axes(values: Any, dim: int) -> Array:
         )
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 1 and len(array) != dim:
-        raise ValueError(f"the kernel has {len(array)} bandwidths, the data have {dim} columns")
+        raise ValueError(f"the kernel has {len(array)} bandwidths, the data have {count(dim, 'column')}")
     return array
 
 

@@ -16,6 +16,7 @@ from ..core.array import Array, array_api, as_float64, as_type, full, joined, ov
 from ..core.validate import as_value, check_positive, check_same_columns
 from .bandwidth import bandwidth_from, check_axes, check_bandwidth
 from .distances import Blocks, scaled_blocks
+from .rows import as_rows, two_tables
 
 BandwidthOf = Callable[[Array, str], Any]
 
@@ -106,7 +107,7 @@ class Blockwise(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m): one block of all rows."""
-        return self.blocks(X, Y)(slice(None), slice(None))
+        return self.blocks(*two_tables(X, Y))(slice(None), slice(None))
 
     @abstractmethod
     def blocks(self, X: Array, Y: Array) -> Blocks:
@@ -118,6 +119,7 @@ class Stationary(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return the constant k(x, x), shape (n,)."""
+        X = as_rows(X)
         origin = np.zeros((1, X.shape[1]))
         return full(X, float(self(origin, origin)[0, 0]))
 
@@ -250,6 +252,7 @@ class Separable(Blockwise, Stationary):
 
     def diag(self, X: Array) -> Array:
         """Return the constant Π_j f_j(0), shape (n,)."""
+        X = as_rows(X)
         return full(X, math.prod(float(profile(np.zeros(1))[0]) for profile in self.profiles(X.shape[1])))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:

@@ -7,8 +7,9 @@ from functools import reduce
 from operator import imul
 
 from ..core.array import Array, full, like, namespace
-from ..core.validate import as_value, check_numbers, check_same_columns
+from ..core.validate import as_value, check_numbers
 from .base import Kernel
+from .rows import as_rows, two_tables
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Categorical(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
-        check_same_columns(X, Y)
+        X, Y = two_tables(X, Y)
         same, other = like(1.0, X), like(self.similarity, X)
         equal = (X[:, axis][:, None] == Y[:, axis][None, :] for axis in range(X.shape[1]))
         gram: Array = reduce(imul, (namespace(X).where(agree, same, other) for agree in equal))
@@ -51,4 +52,4 @@ class Categorical(Kernel):
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return full(X, 1.0)
+        return full(as_rows(X), 1.0)

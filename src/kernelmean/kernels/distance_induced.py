@@ -12,6 +12,7 @@ from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
 from .base import Blockwise
 from .distances import Blocks, summed_over_axes
+from .rows import as_rows
 
 
 @final
@@ -55,7 +56,7 @@ class DistanceInduced(Blockwise):
 
     def diag(self, X: Array) -> Array:
         """Return |x_i|^α, shape (n,)."""
-        return _lengths(X) ** self.exponent
+        return _lengths(as_rows(X)) ** self.exponent
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Compute the norms once, and the distances block by block."""

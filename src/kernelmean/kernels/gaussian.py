@@ -13,6 +13,7 @@ from ..core.validate import as_value
 from .bandwidth import check_axes
 from .base import Blockwise, Kernel, Stationary, WithBandwidth
 from .distances import Blocks, exponential_blocks, recentered
+from .rows import as_rows
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Gaussian(WithBandwidth, Blockwise):
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return full(X, 1.0)
+        return full(as_rows(X), 1.0)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices: one matrix product and one exponential per block."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.array import Array, namespace, squared_norms
-from ..core.validate import as_value, check_integer, check_positive, check_same_columns
+from ..core.validate import as_value, check_integer, check_positive
 from .base import Kernel
+from .rows import as_rows, two_tables
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Polynomial(Kernel):
 
     def __call__(self, X: Array, Y: Array) -> Array:
         """Return the Gram matrix, shape (n, m)."""
-        check_same_columns(X, Y)
+        X, Y = two_tables(X, Y)
         with np.errstate(over="ignore", invalid="ignore"):
             values = self.offset + X @ Y.T
             return check_overflow(self, values if self.degree == 1 else values**self.degree)
@@ -51,7 +52,7 @@ class Polynomial(Kernel):
     def diag(self, X: Array) -> Array:
         """Return (c + |x_i|²)^p, shape (n,)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return check_overflow(self, (self.offset + squared_norms(X)) ** self.degree)
+            return check_overflow(self, (self.offset + squared_norms(as_rows(X))) ** self.degree)
 
 
 def check_overflow(kernel: Kernel, values: Array) -> Array:

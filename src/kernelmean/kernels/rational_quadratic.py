@@ -12,6 +12,7 @@ from ..core.validate import as_value, check_positive
 from .bandwidth import check_axes
 from .base import Blockwise, Kernel, WithBandwidth
 from .distances import Blocks, recentered, squared_distance_blocks
+from .rows import as_rows
 
 
 @final
@@ -60,7 +61,7 @@ class RationalQuadratic(WithBandwidth, Blockwise):
 
     def diag(self, X: Array) -> Array:
         """Return ones, shape (n,)."""
-        return full(X, 1.0)
+        return full(as_rows(X), 1.0)
 
     def blocks(self, X: Array, Y: Array) -> Blocks:
         """Prepare the Gram matrix of slices from squared distances."""

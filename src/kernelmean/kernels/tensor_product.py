@@ -14,6 +14,7 @@ from .base import BandwidthOf, Blockwise, Kernel, check_kernels
 from .distances import Blocks
 from .gaussian import Gaussian
 from .laplacian import Laplacian
+from .rows import as_rows
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class TensorProduct(Blockwise):
 
     def diag(self, X: Array) -> Array:
         """Return Π_b k_b(x_i, x_i), shape (n,)."""
-        parts = zip(self.kernels, self._parts(X), strict=True)
+        parts = zip(self.kernels, self._parts(as_rows(X)), strict=True)
         return reduce(mul, (kernel.diag(part) for kernel, part in parts))
 
     def blocks(self, X: Array, Y: Array) -> Blocks:

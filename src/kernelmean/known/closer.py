@@ -80,8 +80,8 @@ def closer_test(
     ------
     TypeError, ValueError
         When a sample is no finite table of numbers with the columns of X or has fewer than two rows or clusters, all
-        samples share the same two clusters, P and Q are the same rows or the same distribution, or an option is out of
-        range.
+        samples share the same two clusters, P and Q are the same rows or the same distribution, X and a model are the
+        same rows without ``clusters``, or an option is out of range.
 
     Notes
     -----
@@ -110,9 +110,7 @@ def closer_test(
     models = [_model(table, model, name, seed) for model, name, seed in zip((P, Q), "PQ", seeds, strict=True)]
     sides = [table.values, *(model for model, _ in models)]
     samples = [side for side in sides if not isinstance(side, Embedding)]
-    of_models = [rows[np.lexsort(rows.T)] for rows in samples[1:]]
-    if len(of_models) == 2 and np.array_equal(of_models[0], of_models[1]):
-        raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
+    _check_different(sides, clusters is None)
     pooled = np.concatenate(samples)
     check_spread(pooled, "the table of X, P and Q")
     used = _default_kernel(pooled) if kernel is None else make_kernel(kernel, "median", pooled)
@@ -133,6 +131,18 @@ def _model(table: Table, model: Any, name: str, rng: np.random.Generator) -> tup
     if table.named:
         check_names_agree(table.names, known.mixture.names, ("X", name))
     return known.mixture, ()
+
+
+def _check_different(sides: Sequence[Model], independent: bool) -> None:
+    """Raise when two models are the same rows, or one is those of X, which then are not independent of it."""
+    of_x, p, q = (None if isinstance(side, Embedding) else side[np.lexsort(side.T)] for side in sides)
+    if p is not None and q is not None and np.array_equal(p, q):
+        raise ValueError("P and Q are the same rows, so neither is nearer; pass two models")
+    for name, rows in (("P", p), ("Q", q)):
+        if independent and of_x is not None and rows is not None and np.array_equal(of_x, rows):
+            raise ValueError(
+                f"X and {name} are the same rows; hold rows out for X, or say with clusters= which rows belong together"
+            )
 
 
 def _default_kernel(pooled: Array) -> Kernel:

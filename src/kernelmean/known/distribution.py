@@ -133,7 +133,7 @@ class KnownDistribution:
         rows = check_points(drawn, f"what {self.name} draws")
         if rows.shape != (n, dim):
             raise ValueError(
-                f"{self.name} draws rows of shape {rows.shape} where X needs {(n, dim)}; pass a distribution with the "
+                f"{self.name} draws shape {rows.shape} where {(n, dim)} was asked for; pass a distribution with the "
                 f"{count(dim, 'column')} of X, in their order, that returns one row for each row asked for"
             )
         return rows

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from sklearn.base import BaseEstimator, clone
 
 from ..core.array import Array, RngLike, as_rng, slices
@@ -150,10 +151,10 @@ def _fitting(refit: Any, rng: np.random.Generator) -> Fitting:
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=int(rng.integers(2**31)))
         return lambda rows: KnownDistribution.of(clone(model).fit(rows))
-    if not callable(refit) or isinstance(refit, type):
+    if not callable(refit) or isinstance(refit, type | stats.rv_continuous | stats.rv_discrete):
         raise TypeError(
-            f"refit is {refit!r}; pass a function from rows to a distribution, or an estimator such as "
-            "GaussianMixture(3)"
+            f"refit is {refit!r}; pass a function from rows to a distribution, such as "
+            "lambda rows: stats.norm(*stats.norm.fit(rows)), or an estimator such as GaussianMixture(3)"
         )
     return lambda rows: KnownDistribution.of(refit(rows), "what refit returned")
 

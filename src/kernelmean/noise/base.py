@@ -16,6 +16,7 @@ import numpy as np
 from ..core.array import Array, like, namespace
 from ..core.type_rules import NoClosedFormError
 from ..core.validate import as_value, check_positive
+from ..core.words import count
 
 
 class Noise(ABC):
@@ -160,5 +161,5 @@ class AxisWidths(Additive):
         """Return the width of every axis, shape (d,)."""
         array = np.asarray(self._width, dtype=np.float64)
         if array.ndim and len(array) != dim:
-            raise ValueError(f"the noise has {len(array)} {self.parameter}s, the data have {dim} columns")
+            raise ValueError(f"the noise has {len(array)} {self.parameter}s, the data have {count(dim, 'column')}")
         return np.broadcast_to(array, (dim,))

@@ -167,7 +167,8 @@ def _files(paths: Sequence[Path], choice: ColumnChoice) -> Source:
     others = [path for path in paths if ending(path) not in PARQUET]
     if others and len(paths) > 1:
         raise ValueError(
-            f"{others[0]} is not a Parquet file; several files are read as one table only if all are Parquet"
+            f"texts are the paths of files here, and {others[0]} is not a Parquet file; several files are read as one "
+            "table only if all are Parquet. Pass cells as an array or a data frame"
         )
     return file_source(paths[0], choice) if len(paths) == 1 else parquet_source(paths, listed(map(str, paths)), choice)
 

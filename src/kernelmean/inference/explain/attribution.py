@@ -191,6 +191,9 @@ class Attribution:
             [head, *rows, f"{self.n_resamples} permutations ({self.scheme}); family-wise: {self.adjustment}"]
         )
 
+    def __str__(self) -> str:
+        return self.summary()
+
 
 ADJUSTMENTS: dict[str, Callable[[Array, Array], Array]] = {
     "max-t": lambda scores, _: max_t(scores),

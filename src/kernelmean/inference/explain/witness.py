@@ -43,6 +43,9 @@ class JointWitness:
     pairs: PairSubject
     norm: float
 
+    def __repr__(self) -> str:
+        return f"JointWitness(norm={self.norm:.4g})"
+
     def __call__(self, x: Any, y: Any) -> Array:
         """Return the values at the pairs of rows of ``x`` (p, d) and ``y`` (p, e), shape (p,)."""
         names = self.pairs.names
@@ -108,6 +111,9 @@ class Witness:
 
     function: Embedding
     norm: float
+
+    def __repr__(self) -> str:
+        return f"Witness(norm={self.norm:.4g})"
 
     def __call__(self, points: Any) -> Array:
         """Return the values at the rows of ``points`` (p, d), shape (p,)."""
