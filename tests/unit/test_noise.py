@@ -60,7 +60,7 @@ def test_a_bad_covariance_is_refused(bad, text):
 
 @pytest.mark.parametrize("bad", [1 + 0j, np.eye(2) * (1 + 0j), "0.1", [["1", "0"], ["0", "1"]]])
 def test_variances_are_real_numbers(bad):
-    with pytest.raises(TypeError, match=r"complex numbers|numbers are needed"):
+    with pytest.raises(TypeError, match=r"complex numbers|numbers (is|are) needed"):
         Normal(bad)
 
 
@@ -129,7 +129,7 @@ def test_probabilities_lie_between_0_and_1(bad):
 def test_a_coordinate_is_not_replaced_by_what_is_no_number(bad):
     with pytest.raises(ValueError, match="finite numbers"):
         Blankout(0.1, bad)
-    with pytest.raises(TypeError, match="numbers are needed"):
+    with pytest.raises(TypeError, match=r"numbers (is|are) needed"):
         Blankout(0.1, "a")
 
 

@@ -189,7 +189,7 @@ class Embedding(Shown):
     def check_compatible(self, other: Embedding) -> None:
         """Raise when another embedding has another kernel, other features or other columns."""
         if not isinstance(other, Embedding):
-            raise TypeError(f"this is no Embedding but {type(other).__name__}; write km.embed(X, kernel) first")
+            raise TypeError(f"{type(other).__name__} is not an Embedding; write km.embed(X, kernel) first")
         if self.kernel != other.kernel:
             raise ValueError(
                 f"the embeddings are in different spaces, of {self.kernel!r} and of {other.kernel!r}; "

@@ -318,5 +318,5 @@ def test_missing_and_infinite_values_are_refused_with_what_helps_here(bad: float
     rows = np.ones((5, 2))
     rows[2, 1] = bad
     for estimator in (MKME(), km.KernelMeanMatching(2)):
-        with pytest.raises(ValueError, match=r"^X holds 1 NaN or infinite values \(the first at \(2, 1\)\); drop or "):
+        with pytest.raises(ValueError, match=r"^X holds 1 NaN or infinite value \(the first at \(2, 1\)\); drop or "):
             estimator.fit(rows)

@@ -189,7 +189,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "nan": (lambda: km.embed(X, lambda X, Y: X @ Y.T + np.nan), "NaN"),
     "an asymmetric function": (lambda: km.mmd_test(X, Y, kernel=lambda X, Y: X @ NOT_SYMMETRIC @ Y.T), "not symmetric"),
     "an indefinite function": (lambda: KME(lambda X, Y: -(X @ Y.T)).fit(X), "not positive semi-definite"),
-    "text": (lambda: km.mmd_test(X, Y, kernel=lambda X, Y: "high"), "numbers are needed"),
+    "text": (lambda: km.mmd_test(X, Y, kernel=lambda X, Y: "high"), "numbers is needed"),
     "a class": (lambda: KernelFunction(Gaussian), "a function of two arrays"),  # type: ignore[arg-type]
     "a closed form": (lambda: km.embed(X, function, noise=km.noise.Normal(1.0)).norm(), "no closed form"),
     "a noise that is searched": (lambda: km.mmd_test(X, Y, estimator=MKME(function), rng=0), "by closed forms"),

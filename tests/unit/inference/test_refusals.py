@@ -16,7 +16,7 @@ MESSAGES = [
     (
         lambda: km.hsic_test(X[:30], X[:30], scheme="fast"),
         ValueError,
-        "scheme is 'fast'; pass one of 'auto', 'exact', 'random'",
+        "scheme is 'fast'; pass one of 'auto', 'exact', 'random', 'bins'",
     ),
     (
         lambda: km.hsic_test(X, X, scheme="random", estimator="kme"),

@@ -254,7 +254,7 @@ def test_samples_that_are_not_passed_one_by_one_are_refused_by_how_many_there_ar
 
 
 def test_columns_must_agree():
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match="describe the same variables"):
         k_sample_test(np.zeros((3, 1)), np.zeros((3, 1)), np.zeros((3, 2)), estimator="kme")
 
 
