@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from kernelmean.report import charts
+from kernelmean.report import page_charts
 
 _DRAWN: dict[tuple[bytes, str], Any] = {}
 
 
 def draw_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let equal charts of pages be drawn once in a process."""
-    draw = charts.drawing
+    draw = page_charts.drawing
 
     def once(chart: Any, prefix: str) -> Any:
         key = pickle.dumps(chart), prefix
@@ -22,4 +22,4 @@ def draw_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _DRAWN[key] = draw(chart, prefix)
         return _DRAWN[key]
 
-    monkeypatch.setattr(charts, "drawing", once)
+    monkeypatch.setattr(page_charts, "drawing", once)

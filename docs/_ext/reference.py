@@ -14,7 +14,7 @@ import kernelmean
 
 API = Path(__file__).parents[1] / "api"
 _NOT_FOR_USERS = re.compile(
-    r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.(drawing|figures|picture|templates)|studies\.pages|tables\.readers)\b"
+    r"kernelmean\.(__main__|cli|core|expected\.profiles|inference\.schemes|report\.(drawing|chart_texts|notebook_figure|templates)|studies\.pages|tables\.readers)\b"
 )
 _SUMMARY = re.compile(r"\.\. currentmodule:: ([\w.]+)\n\n\.\. autosummary::\n((?:   .*\n|\n)+)")
 

@@ -72,9 +72,7 @@ def test_whole_numbers_and_short_floats_do_not_overflow(kernel, dtype):
 def test_rows_that_are_none_are_refused(kernel):
     rows = points(kernel, 5)
     for call in (lambda: kernel(rows[:, 0], rows), lambda: kernel(rows, rows[0]), lambda: kernel.diag(rows[:, 0])):
-        with pytest.raises(
-            ValueError, match=r"has shape \(\d,\), rows of shape \(n, d\) are needed; write [XY]\["
-        ):
+        with pytest.raises(ValueError, match=r"has shape \(\d,\), rows of shape \(n, d\) are needed; write [XY]\["):
             call()
     with pytest.raises(TypeError, match="numbers are needed"):
         kernel([["a", "b"]], rows)

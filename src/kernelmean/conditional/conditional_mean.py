@@ -83,7 +83,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i; of many
         rows, over 5000 drawn at random. So are the next two.
     r2_ : float
-        One minus ``loocv_`` over that of the estimate that passes over x: how much x says about the distribution of Y.
+        One minus ``loocv_`` over that of the estimate that ignores x: how much x says about the distribution of Y.
     r2_mean_ : array of shape (q,)
         The same of the columns of Y and their predicted means. Strengths and weights are chosen on the same rows, so
         both are optimistic for few rows: above 0, perhaps, where x says nothing.

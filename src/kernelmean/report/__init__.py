@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..core import lazy as _lazy
+from .chart_texts import describe, labels, numbers
 from .description import Description, Grid, Shown
 from .document import (
     Band,
@@ -24,7 +25,6 @@ from .document import (
     TextTable,
     Ticks,
 )
-from .figures import describe, labels, numbers
 from .html import Document
 from .html import render as to_html
 from .palette import LOOKS, SHADES, looks, variables

@@ -6,11 +6,11 @@ from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 
-from . import charts, pictures, templates
+from . import page_charts, pictures, templates
+from .chart_texts import BARS, has_errors, numbers
 from .document import Anchors, Section, numeric_columns
-from .figures import BARS, has_errors, numbers
+from .inline_svg import full, sketch
 from .palette import variables
-from .sketches import full, sketch
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def render(document: Document) -> str:
         why_no_pictures=pictures.missing(),
         named=anchors.take,
         numeric_columns=numeric_columns,
-        drawing=charts.drawing,
+        drawing=page_charts.drawing,
         sketch=sketch,
         full=full,
         numbers=numbers,

@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ..core.disk import write_file
+from .chart_texts import describe, labels
 from .document import AnyPanel
-from .figures import describe, labels
 from .palette import looks
 from .templates import clean
 
@@ -77,7 +77,7 @@ def new_figure(size: tuple[float, float]) -> Figure:
     [4.0, 3.0]
     """
     matplotlib()
-    from .picture import Picture
+    from .notebook_figure import Picture
 
     return Picture(figsize=size, layout="constrained")
 

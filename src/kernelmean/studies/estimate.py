@@ -123,7 +123,8 @@ class Fits(Frozen, Study):
         n, dim = self.table.values.shape
         header = ("estimator", "score", "error below kme", "noise sd", "other")
         facts = [("rows", f"{n:,}"), ("columns", f"{dim:,}"), ("score", "leave-one-out; lower is better")]
-        facts.append(("error", "squared distance to the kernel mean of the distribution, by the score"))
+        again = "" if not self.again else " of parameters chosen without the row left out"
+        facts.append(("error", f"squared distance to the kernel mean of the distribution, by the score{again}"))
         rows = []
         for name, fit in self.estimators.items():
             chosen, words = self.parameters(name), {"strength": "λ", "contraction": "r"}

@@ -20,9 +20,9 @@ from kernelmean.report import (
     Points,
     Steps,
     Strip,
-    charts,
     describe,
     numbers,
+    page_charts,
     pictures,
 )
 from kernelmean.report.beside import BESIDE, LINE, beside
@@ -55,7 +55,7 @@ def chart(*panels: Panel | Bars | HeatMap) -> Chart:
 
 
 def axes(panel: Panel | Bars | HeatMap) -> Axes:
-    with charts._style():
+    with page_charts._style():
         return pictures.show_all([panel], [""], wide=1, size=(4.6, 3.3)).axes[0]
 
 

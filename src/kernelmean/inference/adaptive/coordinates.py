@@ -17,7 +17,7 @@ from ...kernels import Kernel
 from ..low_rank import Coordinates
 from ..rotations.stripes import BlockPair
 from ..units.kernel_sums import Block
-from .viewed import ViewedColumns
+from .fitted_views import ViewedColumns
 from .views import ViewFits, ViewPart, Views, ViewSource
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.array import Array, IntArray
 from ...core.cached import cached_property
 from ..adaptive.candidates import UNIT_ROWS
+from ..adaptive.fitted_views import ViewedColumns
 from ..adaptive.member import LINEAR, MEDIAN, QUADRATIC, QUARTER, Member
-from ..adaptive.viewed import ViewedColumns
 from ..adaptive.views import View, Views, ViewSource, available
 from ..low_rank import Coordinates
 

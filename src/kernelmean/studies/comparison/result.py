@@ -18,7 +18,7 @@ from ...inference.wording import beside, titles, together_of
 from ...report.description import Description, Grid
 from ...tables.columns import CategoryShares, Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ..adjusted import facts_on_adjusted
+from ..adjustment_notes import facts_on_adjusted
 from ..designs import NO_DESIGN, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..plots.witness import column_witnesses

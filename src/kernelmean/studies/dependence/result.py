@@ -18,7 +18,7 @@ from ...inference.wording import WEAK, beside, brief, together_of
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ..adjusted import facts_on_adjusted
+from ..adjustment_notes import facts_on_adjusted
 from ..designs import NO_DESIGN, STRENGTHS, TableDesign, exactness
 from ..many_tests import out_of_reach
 from ..plots.dependence import dependence_map

@@ -18,7 +18,7 @@ from ...report.description import Description, Grid
 from ...report.document import HeatMap
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ..adjusted import OneOfMany, facts_on_adjusted
+from ..adjustment_notes import OneOfMany, facts_on_adjusted
 from ..comparison.result import UNSCALED
 from ..designs import NO_DESIGN, STRENGTHS, TableDesign, exactness
 from ..many_tests import LEFT, out_of_reach

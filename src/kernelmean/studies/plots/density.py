@@ -12,7 +12,7 @@ from ...core.table import Table
 from ...core.words import listed
 from ...density import GaussianMixture
 from ...report import Curve, Panel, Points, Surface, pictures
-from ...report.figures import describe
+from ...report.chart_texts import describe
 from ...report.marginals import bins, outline
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kernelmean.report import Bars, Extent, HeatMap, Panel, Sketches, Steps
-from kernelmean.report.sketches import full, sketch
+from kernelmean.report.inline_svg import full, sketch
 
 
 def numbers(text: str, pattern: str) -> list[float]:

@@ -11,9 +11,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from . import pictures
+from .chart_texts import describe, labels
 from .document import AnyPanel, Chart
 from .drawing import draw, samples, size_of
-from .figures import describe, labels
 from .palette import SHADES, Look, looks
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from html import escape
 from math import ceil, exp, floor, log, log10
 
 from ..core.words import cut, percent, signed
+from .chart_texts import describe
 from .document import AnySketch, Bars, Extent, Panel, Steps
-from .figures import describe
 from .templates import clean
 
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 30.0, 1.5

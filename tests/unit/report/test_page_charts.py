@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib", reason="charts need the extra 'plot'")
 import matplotlib as mpl
 from matplotlib.axes import Axes
 
-from kernelmean.report import Band, Chart, Curve, Events, Panel, Points, Steps, Strip, charts, numbers, pictures
+from kernelmean.report import Band, Chart, Curve, Events, Panel, Points, Steps, Strip, numbers, page_charts, pictures
 
 
 def chart(*curves: Curve, **panel: object) -> Chart:
@@ -17,15 +17,15 @@ def chart(*curves: Curve, **panel: object) -> Chart:
 
 
 def axes(one: Chart) -> Axes:
-    with charts._style():
+    with page_charts._style():
         return pictures.show_all(one.panels, ["What is seen."], wide=1, size=(4.6, 3.3)).axes[0]
 
 
 def test_the_same_chart_gives_the_same_text_whatever_the_settings() -> None:
     one = chart(Curve("KME", (1.0, 2.0), (0.5, 0.25), (0.1, 0.1)))
-    first = charts.drawing(one, "id")
+    first = page_charts.drawing(one, "id")
     with mpl.rc_context({"font.size": 30, "axes.grid": False, "lines.linewidth": 9.0, "svg.fonttype": "none"}):
-        assert charts.drawing(one, "id") == first
+        assert page_charts.drawing(one, "id") == first
         assert mpl.rcParams["font.size"] == 30
     assert "Matplotlib" not in first.panels[0]
     assert "<metadata" not in first.panels[0]
