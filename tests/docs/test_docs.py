@@ -121,6 +121,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
         frame["city"] = rng.choice(["Bern", "Oslo", "Riga"], 30)
         frame["size"] = rng.choice(["low", "mid", "high"], 30)
         frame["zip"] = rng.choice([1000, 2000, 3000], 30)
+        frame["income"] = rng.normal(2000.0, 300.0, 30)
         frame.to_csv(folder / f"{stem}.csv", index=False)
         frame.to_parquet(folder / f"{stem}.parquet")
     frame.to_parquet(folder / "visits.parquet")
