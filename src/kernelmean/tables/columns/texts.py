@@ -274,16 +274,20 @@ def refusal(faults: Sequence[Finding]) -> TypeError | ValueError:
     It is a ``TypeError`` if cells are numbers or dates that were not read as such, a ``ValueError`` for identifiers and
     free text.
     """
-    first = {(each.taken, each.advice): each for each in reversed(faults)}.values()
-    ordered = sorted(faults, key=lambda each: each not in first)  # one of every kind is told
-    rest = [each.column for each in ordered[_MOST_TOLD:]]
-    more = [f"The same goes for {', '.join(map(repr, rest))}"] if rest else []
-    sentences = [each.sentence + (f"; {each.advice}" if each.advice else "") for each in ordered[:_MOST_TOLD]]
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for fault in faults:
+        alike.setdefault((fault.taken, fault.advice), []).append(fault)
+    sentences: list[str] = []
+    for first, *others in list(alike.values())[:_MOST_TOLD]:  # one of every kind is told
+        sentences.append(first.sentence + (f"; {first.advice}" if first.advice else ""))
+        sentences += [f"The same goes for {', '.join(repr(each.column) for each in others)}"] * bool(others)
+    if untold := [each.column for kind in list(alike.values())[_MOST_TOLD:] for each in kind]:
+        sentences.append(f"Of {', '.join(map(repr, untold))}, describe says what is wrong")
     end = f"leave {'it' if len(faults) == 1 else 'them'} out {leave_out([each.column for each in faults])}"
     joint = (", " if faults[0].advice else "; ") if len(faults) == 1 else ". Or "
     if len(faults) > 1 and not any(each.advice for each in faults):
         joint, end = ". ", f"{end[0].upper()}{end[1:]}"
     named = {each.insist: [one.column for one in faults if one.insist == each.insist] for each in faults if each.insist}
     insisting = " and ".join(insist(option, names) for option, names in named.items())
-    text = f"{'. '.join([*sentences, *more])}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
+    text = f"{'. '.join(sentences)}{joint}{end}" + (f", or insist with {insisting}" if insisting else "")
     return (TypeError if any(each.wrong_type for each in faults) else ValueError)(text)
