@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..tables.limits import TEST_LIMIT
-from .options import SOURCE, MixedTable, ReportOutput, Resamples, ScaleOption, Seed, Threads
+from .options import SOURCE, ReportOutput, Resamples, ScaleOption, Seed, SeriesTable, Threads
 from .parameters import command, test_option
 
 
@@ -60,7 +60,7 @@ class SearchOptions(ScaleOption, Resamples, Threads, Seed):
     "kernelmean changes sensor.csv --time date --n-changes 3",
     "kernelmean changes day-1.csv day-2.csv day-3.csv --time date",
 )
-def changes(series: Series, test: SearchOptions, table: MixedTable, report: ReportOutput) -> None:
+def changes(series: Series, test: SearchOptions, table: SeriesTable, report: ReportOutput) -> None:
     """Find where a table in time order changes: the rows, with intervals and p-values, and what changes there."""
     from ..plan.plan import Plan  # slow to import, which help can do without
     from ..studies.changes import Search  # slow to import, which help can do without

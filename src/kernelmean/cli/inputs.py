@@ -29,7 +29,7 @@ from ..tables.reading import match_columns, read_frame, split_groups
 from ..tables.source import Source, joined
 from .named_tables import NamedTable, files_of, named_table
 from .option_texts import option_words, split_names
-from .options import MixedTable, NumberTable, OneTable, TwoTables
+from .options import MixedTable, NumberTable, OneTable, SeriesTable, TwoTables
 
 Study = TypeVar("Study", bound=Any)
 
@@ -60,7 +60,7 @@ class ReadOptions:
 
 
 def reading(
-    table: MixedTable | NumberTable,
+    table: MixedTable | SeriesTable | NumberTable,
     seed: int,
     limit: int,
     otherwise: str = "",

@@ -175,8 +175,8 @@ class Kinds(Kept):
 
 
 @dataclass(frozen=True)
-class KindsOfBatches(Kinds):
-    """What the columns of a table hold if it comes batch after batch."""
+class KindsWithoutNoise(Kinds):
+    """What the columns of a table hold, for tests that take no cells that are known with noise only."""
 
     missing: Annotated[
         str,
@@ -283,12 +283,17 @@ class MixedTable(ColumnOptions, Kinds, Marks, MaxRows):
 
 
 @dataclass(frozen=True)
+class SeriesTable(ColumnOptions, KindsWithoutNoise, Marks, MaxRows):
+    """How a table in time order is read."""
+
+
+@dataclass(frozen=True)
 class NumberTable(ColumnOptions, KindsOfNumbers, Marks, MaxRows):
     """How a table of numbers is read."""
 
 
 @dataclass(frozen=True)
-class BatchTable(ColumnOptions, KindsOfBatches, Marks):
+class BatchTable(ColumnOptions, KindsWithoutNoise, Marks):
     """How tables that come one after another are read."""
 
 
@@ -595,7 +600,7 @@ class Watched:
             "--fail-on-drift",
             metavar="ALPHA",
             parser=read_level,
-            help="End with exit code 1 if p was ever at most ALPHA.",
+            help="End with exit code 1 if p was ever at most ALPHA, the level, .05 if it is not written.",
         ),
     ] = None
     average_run_length: Annotated[

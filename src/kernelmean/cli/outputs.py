@@ -205,7 +205,8 @@ class Output:
             return
         if self.verbose:
             description = replace(description, details=(*description.details, ("program", program()[1]))).in_detail()
-        written = [*files, *([] if self.html is None else [f"report written to {self.html}"])]
+        named = {"numbers": self.json, "rows": self.csv, "report": self.html}
+        written = [*files, *(f"{what} written to {path}" for what, path in named.items() if path is not None)]
         written += [f"without figures: {pictures.missing()}"] if page is not None and pictures.missing() else []
         print("\n".join([as_text(description), *noted(written)]))
 

@@ -14,7 +14,7 @@ from ..core.capped_qp import solve_capped_qp
 from ..core.frozen import Frozen
 from ..core.table import to_frame
 from ..core.validate import check_positive_number
-from ..core.words import count, passed, percent
+from ..core.words import count, passed, percent, signed
 from ..embedding.features import nystrom
 from ..estimators.base import KernelLike, make_kernel
 from ..inference import mmd_test
@@ -111,7 +111,7 @@ class MatchedWeights(Frozen, Result):
             ("ridge", f"{self.ridge:g}"),
             ("features", f"{count(self.features, 'landmark')}, with {percent(self.held, 2)} of the kernel's variance"),
         ]
-        rows = [(name, f"{before:.3f}", f"{after:.3f}") for name, before, after in self.balance]
+        rows = [(name, signed(before, "z.3f"), signed(after, "z.3f")) for name, before, after in self.balance]
         grid = Grid("Means less those of the target", ("column", "before", "after"), rows, noun="column")
         return Description("Weights for a target", self.verdict(), facts, (grid,), self.notes)
 
@@ -242,7 +242,11 @@ def _coordinates(encoder: TableEncoder, X: Any, target: Any) -> tuple[Array, Arr
     if "noise" in ((encoder.missing,) if isinstance(encoder.missing, str) else encoder.missing.values()):
         raise ValueError("missing='noise' does not go with weights; write missing='category', or fill the cells first")
     tables = to_frame(X, "X"), to_frame(target, "target")
-    rows, goal = map(encoder.fit_tables(*tables).transform, tables)
+    try:
+        rows, goal = map(encoder.fit_tables(*tables).transform, tables)
+    except ValueError as error:
+        error.add_note("match_weights takes options such as missing= as those of encoder=TableEncoder(...)")
+        raise
     if len(rows) < 2 or len(goal) < 4:
         raise ValueError(
             f"{passed(len(rows), 'row')} of X and {len(goal):,} of the target, which is halved: at least 2 and 4 are "

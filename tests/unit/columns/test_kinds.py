@@ -186,7 +186,7 @@ NUMERIC = pd.DataFrame({"c": [1.0, 2.0]})
         (NUMERIC, NUMERIC, {"ordinal": ["c"]}, "ordinal is ['c']; write a dict such as"),
         (NUMERIC, NUMERIC, {"missing": None}, "missing is None; write one of 'error', 'drop', 'category' or 'noise'"),
         (NUMERIC, NUMERIC, {"missing": "guess"}, "'error', 'drop', 'category' or 'noise'"),
-        (NUMERIC, NUMERIC, {"missing": {"d": "drop"}}, "missing names a column 'd' that is not there"),
+        (NUMERIC, NUMERIC, {"missing": {"d": "drop"}}, "missing= names a column 'd' that is not there"),
         (NUMERIC, NUMERIC * 1e200, {}, "standard deviation"),
         (
             in_pandas()[["moment"]],

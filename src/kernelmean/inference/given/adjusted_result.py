@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import Array
 from ...core.frozen import Frozen
-from ...core.words import number_range, rounded
+from ...core.words import number_range, rounded, signed
 from ...report import pictures
 from ...report.description import Description, Grid
 from ...report.document import Bars
@@ -133,7 +133,10 @@ class AdjustedResult(Frozen, Result):
         return [
             *(fact for fact in self.test.facts() if fact[0] not in ("rows", "columns", "correlation left")),
             ("overlap", f"{first} counts as {effective[0]} rows, {second} as {effective[1]}"),
-            ("squared distance", f"{self.mmd2[0]:.3g}, adjusted {self.mmd2[1]:.3g} (MMD² of a Gaussian kernel)"),
+            (
+                "squared distance",
+                f"{signed(self.mmd2[0], 'z.3g')}, adjusted {signed(self.mmd2[1], 'z.3g')} (MMD² of a Gaussian kernel)",
+            ),
         ]
 
     def describe(self) -> Description:

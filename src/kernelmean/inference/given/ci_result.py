@@ -108,7 +108,7 @@ class ConditionalResult(Frozen, Result):
         facts = [
             ("p-value", f"{self.pvalue:.3g}, {'exact' if self.exact else 'asymptotic, not exact'}"),
             ("rows", f"{n:,}"),
-            ("columns", f"{first} {x}, {second} {y}" if self.exact else f"{first} {x}, {second} {y}, {known} {z}"),
+            ("columns", f"{x} ({first}), {y} ({second})" + ("" if self.exact else f", {z} ({known})")),
         ]
         if self.n_strata > 1:
             facts.append(("strata", f"{self.n_strata:,}"))

@@ -72,7 +72,10 @@ def checked(text: str, head: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     promises = [{name: one[name] for name in ("alpha", "average_run_length")} for one in (content, head)]
     if promises[0] != promises[1]:
         texts = (", ".join(f"{k}={value:.10g}" for k, value in one.items() if value is not None) for one in promises)
-        raise ValueError("the checkpoint is of a monitor with {}, this one has {}; write it as it was".format(*texts))
+        raise ValueError(
+            "the checkpoint is of a monitor with {}, this one has {}; write it as it was, or nothing if nothing "
+            "was written then".format(*texts)
+        )
     try:
         return _arrays_of(content, arrays)
     except (TypeError, ValueError, OverflowError) as error:

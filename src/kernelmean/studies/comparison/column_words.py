@@ -207,7 +207,8 @@ def _deviation(values: Array, weights: Array) -> tuple[float, float]:
     fourth = np.average(np.square(squares), weights=weights)
     rows = np.square(weights.sum()) / np.square(weights).sum()
     error = np.sqrt(max(fourth - variance**2, 0.0) / rows) / (2.0 * variance) if variance > 0.0 else np.inf
-    return float(np.sqrt(variance)) * unit, float(error)
+    unbiased = rows / (rows - 1.0) if rows > 1.0 else 1.0
+    return float(np.sqrt(unbiased * variance)) * unit, float(error)
 
 
 def log_ratio(spreads: tuple[TableSpread, ...]) -> float:

@@ -51,7 +51,7 @@ def margins_of(margins: Mapping[str, float], codings: Sequence[Coding]) -> dict[
     for name in margins.keys() - {EVERY}:
         if name not in known:
             raise ValueError(
-                f"equivalence names a column {name!r} that is not compared{did_you_mean(name, known)}; columns that "
+                f"equivalence= names a column {name!r} that is not compared{did_you_mean(name, known)}; columns that "
                 f"vary are {listed(known)}"
             )
         if not known[name].type.averaged:

@@ -93,8 +93,10 @@ def _folded(table: TextTable, evidence: Evidence) -> Iterator[TextTable]:
     others = [k for k in range(len(table.rows)) if k not in shown]
     yield table.take(sorted(shown))
     if others:
-        caption = "Columns that are not shown to differ"
-        yield replace(table.take(others), caption=caption, folded=f"{count(len(others), 'column')} not shown to differ")
+        caption, folded = "Columns that are not shown to differ", f"{count(len(others), 'column')} not shown to differ"
+        if not table.emphasis:
+            caption, folded = "The other columns", f"{len(others)} more"
+        yield replace(table.take(others), caption=caption, folded=folded)
 
 
 def _by_use(table: TextTable) -> TextTable:

@@ -133,7 +133,7 @@ def rules_for(missing: Missing, names: Sequence[str]) -> dict[str, str]:
         if rule not in RULES:
             raise ValueError(f"missing is {rule!r}; write {_NAMED}")
         if name not in names and name != EVERY:
-            raise ValueError(f"missing names a column {name!r} that is not there{did_you_mean(name, names)}")
+            raise ValueError(f"missing= names a column {name!r} that is not there{did_you_mean(name, names)}")
     return {name: rules.get(name, rules.get(EVERY, "error")) for name in names}
 
 
