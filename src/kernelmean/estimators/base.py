@@ -29,7 +29,7 @@ from ..core.validate import (
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
 from ..embedding.score import Criterion
-from ..kernels.any_kernel import Precomputed, as_kernel, is_precomputed
+from ..kernels.any_kernel import Precomputed, as_kernel
 from ..kernels.bandwidth import bandwidth_from, median_bandwidth
 from ..kernels.base import Kernel, Stationary
 from ..kernels.gaussian import Gaussian
@@ -134,6 +134,11 @@ def check_options(noise: Any, filter_: Any, strength: Any, contraction: Any, cri
             "use noise='isotropic', noise='full', or a fixed noise such as Normal.diagonal(e)"
         )
     return options
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Return whether a kernel is the name that stands for a Gram matrix in place of rows."""
+    return isinstance(kernel, str) and kernel == "precomputed"
 
 
 def make_kernel(

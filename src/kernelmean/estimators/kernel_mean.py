@@ -14,7 +14,7 @@ from ..core.array import Array, as_host, column_spans
 from ..core.validate import names_in
 from ..core.words import refuse
 from ..embedding.embedding import Embedding
-from ..kernels.any_kernel import Precomputed, is_precomputed
+from ..kernels.any_kernel import Precomputed
 from ..kernels.base import Kernel
 from ..noise.base import Noise
 from ..plan.plan import DEFAULT, Plan
@@ -27,6 +27,7 @@ from .base import (
     as_filter,
     by_likelihood,
     check_options,
+    is_precomputed,
     make_kernel,
     no_density_without_noise,
 )

@@ -15,10 +15,9 @@ from sklearn.base import clone
 from ..core.array import Array, IntArray, RngLike
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
-from ..estimators.base import KernelLike, make_kernel
+from ..estimators.base import KernelLike, is_precomputed, make_kernel
 from ..expected import difference, smoothed
 from ..kernels import Kernel
-from ..kernels.any_kernel import is_precomputed
 from ..kernels.bandwidth import bandwidth_from
 from ..noise import Dirac, Noise
 from ..plan.plan import Plan

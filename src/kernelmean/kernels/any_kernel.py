@@ -12,11 +12,8 @@ from ..core.array import Array, IntArray, as_host, joined, like, slices
 from ..core.frozen import Frozen, owned
 from ..core.validate import check_finite, check_numbers, check_points
 from .bandwidth import bandwidth_from
-from .base import BandwidthOf, Kernel
-from .rows import as_rows, two_tables
+from .base import BandwidthOf, Kernel, as_rows, two_tables
 
-PRECOMPUTED = "precomputed"
-"""The name that stands for a Gram matrix instead of rows."""
 _LOOKED_AT = 300
 """So many rows of a function, evenly spaced, show whether it is a kernel; of a matrix four times as many."""
 _ROUNDING = 1e-6
@@ -155,11 +152,6 @@ class Precomputed(Frozen, Kernel):
 
     def __repr__(self) -> str:
         return f"Precomputed({len(self.gram)} rows)"
-
-
-def is_precomputed(kernel: Any) -> bool:
-    """Return whether Gram matrices stand for the rows."""
-    return isinstance(kernel, str) and kernel == PRECOMPUTED
 
 
 def as_kernel(value: Any) -> Any:

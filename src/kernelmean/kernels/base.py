@@ -12,11 +12,22 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..core.array import Array, array_api, as_float64, as_type, full, joined, overwritten, precision, slices
-from ..core.validate import as_value, check_positive, check_same_columns
+from ..core.array import (
+    Array,
+    array_api,
+    as_float64,
+    as_type,
+    full,
+    is_foreign,
+    joined,
+    namespace,
+    overwritten,
+    precision,
+    slices,
+)
+from ..core.validate import as_value, check_numbers, check_positive, check_same_columns
 from .bandwidth import bandwidth_from, check_axes, check_bandwidth
 from .distances import Blocks, scaled_blocks
-from .rows import as_rows, two_tables
 
 BandwidthOf = Callable[[Array, str], Any]
 
@@ -73,6 +84,28 @@ class Kernel(ABC):
         return Scaled(float(other), self)
 
     __rmul__ = __mul__
+
+
+def as_rows(X: Any, name: str = "X") -> Array:
+    """Return rows as floats, shape (n, d), or raise; floats of other libraries keep their type."""
+    if is_foreign(X):
+        is_float = namespace(X).isdtype(X.dtype, "real floating")
+        X = X if is_float else namespace(X).astype(X, namespace(X).float64)
+    elif getattr(X, "dtype", None) != np.float64:
+        X = check_numbers(X, name, finite=False)
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name} has shape {tuple(X.shape)}, rows of shape (n, d) are needed; write {name}[:, None] for one column"
+        )
+    rows: Array = X
+    return rows
+
+
+def two_tables(X: Any, Y: Any) -> tuple[Array, Array]:
+    """Return the rows of two tables with the same columns, or raise."""
+    X, Y = as_rows(X, "X"), as_rows(Y, "Y")
+    check_same_columns(X, Y)
+    return X, Y
 
 
 def rules_of(kernel: Kernel, dim: int) -> tuple[str, ...]:

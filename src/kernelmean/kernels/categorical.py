@@ -8,8 +8,7 @@ from operator import imul
 
 from ..core.array import Array, full, like, namespace
 from ..core.validate import as_value, check_numbers
-from .base import Kernel
-from .rows import as_rows, two_tables
+from .base import Kernel, as_rows, two_tables
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist
 
 from ..core.array import Array, array_api, as_float64, squared_norms
 from ..core.validate import as_value, check_numbers, check_same_columns
-from .base import Blockwise
+from .base import Blockwise, as_rows
 from .distances import Blocks, summed_over_axes
-from .rows import as_rows
 
 
 @final

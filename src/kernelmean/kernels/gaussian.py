@@ -11,9 +11,8 @@ from scipy.linalg import cholesky, solve_triangular
 from ..core.array import Array, array_api, full, like, namespace, precision
 from ..core.validate import as_value
 from .bandwidth import check_axes
-from .base import Blockwise, Kernel, Stationary, WithBandwidth
+from .base import Blockwise, Kernel, Stationary, WithBandwidth, as_rows
 from .distances import Blocks, exponential_blocks, recentered
-from .rows import as_rows
 
 
 @dataclass(frozen=True)

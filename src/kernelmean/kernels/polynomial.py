@@ -8,8 +8,7 @@ import numpy as np
 
 from ..core.array import Array, namespace, squared_norms
 from ..core.validate import as_value, check_integer, check_positive
-from .base import Kernel
-from .rows import as_rows, two_tables
+from .base import Kernel, as_rows, two_tables
 
 
 @dataclass(frozen=True)

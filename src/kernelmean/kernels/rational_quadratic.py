@@ -10,9 +10,8 @@ import numpy as np
 from ..core.array import Array, full, like, overwritten, precision
 from ..core.validate import as_value, check_positive
 from .bandwidth import check_axes
-from .base import Blockwise, Kernel, WithBandwidth
+from .base import Blockwise, Kernel, WithBandwidth, as_rows
 from .distances import Blocks, recentered, squared_distance_blocks
-from .rows import as_rows
 
 
 @final

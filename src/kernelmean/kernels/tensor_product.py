@@ -10,11 +10,10 @@ from operator import mul
 from ..core.array import Array, take_columns
 from ..core.validate import check_same_columns
 from .bandwidth import bandwidth_from
-from .base import BandwidthOf, Blockwise, Kernel, check_kernels
+from .base import BandwidthOf, Blockwise, Kernel, as_rows, check_kernels
 from .distances import Blocks
 from .gaussian import Gaussian
 from .laplacian import Laplacian
-from .rows import as_rows
 
 
 @dataclass(frozen=True)
