@@ -47,13 +47,12 @@ def test_the_exact_estimate_is_within_the_bound(name, rows):
     assert distances[2] < distances[1] / 2 < distances[0] / 4
 
 
-@pytest.mark.parametrize("name", mostly_slow(NAMED, "kme", "s-kmse", "mmkme"))
+@pytest.mark.parametrize("name", mostly_slow(sorted({*NAMED} - {"f-kmse"}), "kme", "s-kmse", "mmkme"))
 def test_many_landmarks_give_the_exact_estimator_with_its_parameters(name):
+    """But not F-KMSE, whose λ gains 1e-9 of the score of these rows, less than features leave out."""
     rows = CLUSTERS[::2]
     exact, fit = NAMED[name]().fit(rows), NAMED[name](features=200).fit(rows)
-    assert (
-        exact.embedding_ - fit.embedding_
-    ).norm() < 3e-5  # the score of f-kmse is flat: λ .017 and .026 differ by 1e-10
+    assert (exact.embedding_ - fit.embedding_).norm() < 1e-5
     assert fit.loocv_ == pytest.approx(exact.loocv_, rel=1e-7)
     gain = KernelMean().fit(rows).loocv_ - exact.loocv_
     found = KernelMean(features=200).fit(rows).loocv_ - fit.loocv_
