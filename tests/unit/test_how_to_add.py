@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from kernelmean.core import like
 from kernelmean.core.array import namespace
-from kernelmean.core.validate import check_same_columns
 from kernelmean.expected import smoothed_rules
 from kernelmean.kernels import Stationary
+from kernelmean.kernels.base import two_tables
 from kernelmean.noise import Additive
 
 WAVES = np.array([[1.0, 0.0], [0.5, 2.0], [-1.0, 0.5]])
@@ -38,7 +38,7 @@ class Toy(Stationary):
         return (cls(),)
 
     def __call__(self, X, Y):
-        check_same_columns(X, Y)
+        X, Y = two_tables(X, Y)
         xp, a = namespace(X), like(np.array(self.amplitudes), X)
         left, right = X @ like(WAVES.T, X), Y @ like(WAVES.T, Y)
         return (a * xp.cos(left)) @ xp.cos(right).T + (a * xp.sin(left)) @ xp.sin(right).T
