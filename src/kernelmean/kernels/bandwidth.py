@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from ..core.array import Array, IntArray, RngLike, array_api, as_rng, centered, take_rows, to_numpy
+from ..core.array import Array, IntArray, RngLike, array_api, as_float64, as_rng, centered, take_rows, to_numpy
 from ..core.validate import as_points, as_value, check_integer, check_points, check_positive, check_varying
 from ..core.words import count
 from .gaps import VANISHING, Gaps, tied_median
@@ -132,7 +132,7 @@ def _median_bandwidth(X: Any, squared: bool, exact_up_to: int, rng: RngLike) -> 
     """Return it for an array of any library; the rows in use are copied."""
     exact = X.shape[0] <= exact_up_to
     rows = np.arange(X.shape[0]) if exact else _some_rows(X.shape[0], exact_up_to, rng)
-    bandwidth = _median_bandwidth(to_numpy(take_rows(X, rows)), squared, exact_up_to, rng)
+    bandwidth = _median_bandwidth(to_numpy(as_float64(take_rows(X, rows))), squared, exact_up_to, rng)
     return Bandwidth(bandwidth, bandwidth.rule, exact, bandwidth.n_points)
 
 
