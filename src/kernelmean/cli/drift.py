@@ -59,5 +59,5 @@ def drift_found(state: DriftState, batch: str) -> int:
         return 0
     p = f"{state.p_in_words}, at most {state.alpha:g}, " if state.p_in_words else ""
     named = f"in {batch}, " if batch else ""
-    tell(f"kernelmean: drift: {p}found {named}at row {state.detected_at:,}")
+    tell(f"kernelmean: drift: {p}found {named}after {count(state.detected_at or 0, 'row')}")
     return DRIFTED

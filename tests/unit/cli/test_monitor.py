@@ -59,7 +59,7 @@ def test_a_run_length_instead_of_a_level(folder: Path, capsys: pytest.CaptureFix
     assert "at least 5,000 rows to a false alarm on average" in out
     code, out, err = run(capsys, "reference.csv", "day1.csv", "day3.csv", *options)
     found = json.loads(Path("out.json").read_text())
-    assert (code, err) == (1, f"kernelmean: drift: found in day3.csv, at row {found['detected_at']}\n")
+    assert (code, err) == (1, f"kernelmean: drift: found in day3.csv, after {found['detected_at']} rows\n")
     assert (found["alpha"], found["pvalue"], found["average_run_length"]) == (None, None, 5000.0)
     low, high = found["changed_between"]
     assert low <= 61 <= high
@@ -266,7 +266,7 @@ def test_the_alarm_is_in_sight_and_a_command_shows_what_changed(
     first, last = (f"d {(row - 1) // 60:02d}.csv" for row in (low, high))
     named = f"in {first}" if first == last else f"in {first} to {last}"
     assert f"began {named}, between rows {low:,} and {high:,} (95 %)" in shown
-    assert f"Drift: found in d 20.csv, at row {found['detected_at']:,} of 1,800" in shown
+    assert f"Drift: found in d 20.csv, after {found['detected_at']:,} of 1,800 rows" in shown
     assert "kernelmean compare, as written above, names those that differ" in shown
     assert "<dt>see what changed</dt><dd>kernelmean compare" in Path("m.html").read_text()
     command = shown.partition("see what changed kernelmean compare ")[2].partition(" slow change")[0]

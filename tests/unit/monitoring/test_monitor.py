@@ -145,7 +145,7 @@ def test_a_shift_is_found_and_the_row_is_named():
     assert 60 < state.detected_at <= 160
     assert state.pvalue <= 0.05
     assert own.update(rows(3, 100)).detected_at == state.detected_at
-    assert f"row {state.detected_at} of 160" in state.verdict()
+    assert f"after {state.detected_at} of 160 rows" in state.verdict()
 
 
 def test_p_values_never_rise():

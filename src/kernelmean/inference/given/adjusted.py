@@ -62,12 +62,12 @@ def adjusted_test(
             _check_overlap(label.values - left.residuals, label.values)
             test = within_strata(label, columns, strata or (), n_resamples, rng)
         else:
-            rows = KnownRows.of(label, columns, known, strata, ("the sample", "the columns", "Z"))
+            rows = KnownRows.of(label, columns, known, strata, ("the label of the sample", "the columns", "Z"))
             order, remove = rows.order, Smoother.of(rows.z, rows.strata)
             left = remove(rows.x)
             _check_overlap(rows.x - left.residuals, rows.x)
             test = rows.test(remove, rows.sides(remove), n_resamples, as_rng(rng).spawn(1)[0])
-        test = replace(test, names=("the sample", "the columns", "Z"), notes=(*notes, *test.notes))
+        test = replace(test, names=("the label of the sample", "the columns", "Z"), notes=(*notes, *test.notes))
         return _with_differences(test, sizes, columns, order, left, remove)
 
 

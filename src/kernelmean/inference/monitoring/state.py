@@ -65,7 +65,9 @@ class DriftState:
     def verdict(self, batch: str = "") -> str:
         """Return one sentence for a reader, with the name of the batch of the alarm if it is given."""
         named = f"in {batch}, " if batch else ""
-        where = f"found {named}at row {self.detected_at:,} of {self.n_rows:,}" if self.detected_at is not None else ""
+        where = (
+            f"found {named}after {self.detected_at:,} of {self.n_rows:,} rows" if self.detected_at is not None else ""
+        )
         sentence = f"Drift: {where}" if where else f"No drift found in {count(self.n_rows, 'row')}"
         p = f"{self.p_in_words}, " if self.p_in_words else ""
         return f"{sentence} ({p}{Guarantee(self.alpha, self.average_run_length)})."
