@@ -44,7 +44,7 @@ def test_pairs_are_described_as_two_tables_are() -> None:
     old = table(rng, 0.9)
     new = old.assign(y=rng.permutation(old["y"]), z=3 * (old["z"] - old["z"].mean()) + old["z"].mean())
     result = km.compare(old, new, names=("old", "new"), paired=True, n_resamples=199, rng=0)
-    spreads = [frame["z"].std(ddof=0) for frame in (old, new)]
+    spreads = [frame["z"].std() for frame in (old, new)]
     said = f"z: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
     assert dict(result.facts())["spread"] == f"changed more than the mean in {said}"
 
@@ -61,6 +61,8 @@ def test_standard_deviations_are_weighted_as_the_means() -> None:
     old, new = ({"z": rng.normal(0.0, s, 300), "w": rng.integers(0, 3, 300)} for s in (1.0, 2.5))
     frames = [pd.DataFrame(own).astype(float) for own in (old, new)]
     result = km.compare(*frames, names=("old", "new"), weights="w", n_resamples=199, rng=0)
-    spreads = [np.repeat(own["z"], own["w"]).std() for own in (old, new)]
+    rows = [own["w"].sum() ** 2 / (own["w"] ** 2).sum() for own in (old, new)]  # of equal weight, worth as much
+    variances = [np.repeat(own["z"], own["w"]).var() * n / (n - 1) for own, n in zip((old, new), rows, strict=True)]
+    spreads = np.sqrt(variances)
     said = f"z: weighted standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
     assert dict(result.facts())["spread"] == f"changed more than the mean in {said}"
