@@ -2,9 +2,9 @@
 
 ``python benchmarks/power/run.py --quick`` takes minutes. Results are appended to results/trials.jsonl batch by batch;
 what is there already is not run again, so an interrupted run is continued by the same command. ``--verify 25`` runs the
-first 25 trials of every case with our tests again, and counts decisions that are not the stored ones. ``--data`` runs
-the cases of ``data_cases.py``, data that people have, into results/data.jsonl. With
-``--peer-python PATH`` other libraries run in that interpreter, else where they can be imported here.
+first 25 trials of every case with our tests again, ``--verify 500`` all that were stored, and counts decisions that are
+not the stored ones. ``--data`` runs the cases of ``data_cases.py``, data that people have, into results/data.jsonl.
+With ``--peer-python PATH`` other libraries run in that interpreter, else where they can be imported here.
 ``python benchmarks/power/report.py`` writes the tables and figures.
 """
 
@@ -146,28 +146,35 @@ def arguments() -> argparse.Namespace:
 
 
 def verified(stored: dict, most: int) -> tuple[int, int]:
-    """Run the first trials of a stored batch again; return how many decisions differ, and the number of trials."""
-    trials = min(most, stored["trials"])
-    pvalues = Job(CASES[stored["case"]], stored["method"], stored["first"], trials, stored["resamples"]).pvalues(None)
+    """Run the trials of a stored batch that are below ``most`` again; return how many decisions differ, of how many."""
+    trials = min(most - stored["first"], stored["trials"])
+    case = (CASES | DESIGN | HELD_OUT)[stored["case"]]
+    pvalues = Job(case, stored["method"], stored["first"], trials, stored["resamples"]).pvalues(None)
     before = f"{int(stored['decisions'], 16):0{stored['trials']}b}"
     return sum((p <= 0.05 + 1e-12) != (bit == "1") for p, bit in zip(pvalues, before, strict=False)), trials
 
 
-def verify(most: int, methods: Iterable[str]) -> None:
+def verify(most: int, methods: Iterable[str], results: Path) -> None:
     """Print how many decisions of our tests are no longer those that are stored."""
-    stored = [row for row in read() if row["first"] == 0 and row.get("applies", True)]
+    stored = [row for row in read(results) if row["first"] < most and row.get("applies", True)]
     for method in methods:
-        found = [verified(row, most) for row in stored if row["method"] == method]
-        changed, trials = map(sum, zip(*found, strict=True))
-        print(f"{method}: {changed} of {trials} decisions in {len(found)} batches differ", flush=True)
+        batches = [row for row in stored if row["method"] == method]
+        differ = trials = 0
+        for row in batches:
+            changed, number = verified(row, most)
+            differ, trials = differ + changed, trials + number
+            if changed:
+                print(f"  {row['case']}, from trial {row['first']}: {changed} of {number} differ", flush=True)
+        if batches:
+            print(f"{method}: {differ} of {trials} decisions in {len(batches)} batches differ", flush=True)
 
 
 def main() -> None:
     options, start = arguments(), time.perf_counter()
-    if options.verify:
-        verify(options.verify, options.methods or OURS)
-        return
     results = OF_DATA if options.data else RESULTS
+    if options.verify:
+        verify(options.verify, options.methods or OURS, results)
+        return
     results.parent.mkdir(exist_ok=True)
     finished = done(results)
     for job in jobs(options):
