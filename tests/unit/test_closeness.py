@@ -88,6 +88,8 @@ def test_one_margin_is_for_columns_of_numbers_and_times_are_named_in_seconds() -
     frame = result.to_frame().set_index("column")
     assert list(frame.index[frame["equivalent"].notna()]) == ["seen"]
     assert frame["margin"]["seen"] == 20 * 86400
+    assert list(frame.index[frame["unit"] == "seconds"]) == ["seen"]
+    assert [one["name"] for one in result.to_dict()["columns"] if one["unit"]] == ["seen"]
 
 
 @pytest.mark.parametrize(
@@ -165,3 +167,20 @@ def test_the_command_refuses_in_good_words(
     code, out = run(capsys, "compare", *words.split())
     assert code == 2
     assert said in " ".join(out.split())
+
+
+def test_without_an_interval_nothing_is_judged() -> None:
+    """A stratum with one cluster of a table leaves no spread between clusters, nor do three strata."""
+    rng = np.random.default_rng(5)
+    first, second = (
+        pd.DataFrame({"x": rng.normal(size=24), "s": np.arange(24) % 3, "c": np.arange(24) % 3 + shift})
+        for shift in (0, 100)
+    )
+    result = km.compare(first, second, strata="s", clusters="c", equivalence=50.0, **QUICK)
+    (column,) = result.columns
+    assert np.isnan(column.interval).all()
+    assert column.equivalent is None
+    assert column.content()["margin"] == 50.0
+    assert column.content()["equivalent"] is None
+    assert "no interval" in result.summary()
+    assert "without an interval, as for a stratum of one row or cluster" in " ".join(result.summary().split())

@@ -67,8 +67,8 @@ class ComparedTest(TwoSampleTest):
         str | None,
         test_option(
             metavar="MARGIN",
-            help="Show which means are closer than a margin, in the units of the columns: 0.5 for all columns of "
-            "numbers, or age=2,income=100.",
+            help="Show which means are closer than a margin, in the units of the columns (of times, seconds): 0.5 for "
+            "all columns of numbers, or age=2,income=100.",
         ),
     ] = None
 

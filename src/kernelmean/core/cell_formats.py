@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
+from .number_marks import DECIMALS, THOUSANDS, Marks
 from .times import ORDERS, time_parser, zoned_parser
 from .words import read_with
 
@@ -75,7 +76,6 @@ def joint_readings(readings: Mapping[str, Reading]) -> dict[str, Reading]:
 
 _BLANKS = re.compile("[\u00a0\u2007\u2008\u2009\u202f]")
 _MINUS = "\u2212\u2013\ufe63\uff0d"
-_THOUSANDS = (" ", ",", ".", "'", "_")
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|ZAR|MXN|KRW|RUB|TRY|ILS|SGD|HKD|Rs|kr|Fr"
 _CURRENCY = rf"(?P<before>(?:{_CODES})\.?|[^\W\d_]{{0,3}}[$\u00a3\u00a5\u0e3f\u20a0-\u20c0])"
 _CORE = r"(?P<core>(?:\d(?:[\d.,'_ ]*\d)?|[.,]\d+)(?:[eE][+-]?\d+)?)"
@@ -161,29 +161,22 @@ def _is_unit(core: str, unit: str) -> bool:
 
 def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:
     """Return the decimal mark and the mark of thousands that read all of some numbers; two pairs if both ways do."""
-    used = [mark for mark in _THOUSANDS if any(mark in core for core in cores)]
+    used = [mark for mark in THOUSANDS if any(mark in core for core in cores)]
     pairs = []
-    for point in (".", ","):
-        ways = (None, *(mark for mark in used if mark != point))
-        fits = [way for way in ways if all(_pattern(point, way).fullmatch(core) for core in cores)]
-        if fits:
-            mark = {"thousands": fits[0]} if fits[0] else {}
-            pairs.append(({"decimal": point} if point != "." else {}) | mark)
+    for point in DECIMALS:
+        ways = [Marks(point, mark) for mark in (None, *used) if mark != point]
+        fits = [way for way in ways if all(map(way.pattern.fullmatch, cores))]
+        pairs += [way.options for way in fits[:1]]
     return tuple(pairs if "," in used else pairs[:1])
-
-
-def _pattern(point: str, thousands: str | None) -> re.Pattern[str]:
-    groups = "" if thousands is None else rf"[1-9]\d{{0,2}}(?:{re.escape(thousands)}\d{{3}})+|"
-    mark = re.escape(point)
-    return re.compile(rf"(?:(?:{groups}\d+)(?:{mark}\d+)?|{mark}\d+)(?:[eE][+-]?\d+)?")
 
 
 _POINT, _ABSENT = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[^\d,\"]+|[<>≤≥] ?\d[\d.,]*")
 _MOST_ABSENT, _LONGEST = 3, 20
 
 
-def other_marks(cells: Iterable[str], decimal: str) -> str:
+def other_marks(cells: Iterable[str], marks: Marks) -> str:
     """Return what to do with numbers that have decimal points although commas were specified; nothing for others."""
+    decimal = marks.decimal
     texts = [cell.strip() for cell in cells]
     if decimal == "." or not all(map(is_number, texts)) or not any(map(_POINT.fullmatch, texts)):
         return ""
@@ -193,16 +186,17 @@ def other_marks(cells: Iterable[str], decimal: str) -> str:
     )
 
 
-def absent_words(cells: Iterable[str]) -> tuple[str, Reading]:
+def absent_words(cells: Iterable[str], marks: Marks) -> tuple[str, Reading]:
     """Return what to do with a few texts among numbers, and the options that read them as missing cells, or nothing.
 
-    Such a text has no digit, as 4x is not a missing number, or is a limit of detection such as <1.0.
+    Numbers may have the ``marks`` with which the table was read. Such a text has no digit, as 4x is not a missing
+    number, or is a limit of detection such as <1.0.
     """
-    texts = [cell.strip() for cell in cells]
+    texts = [marks.plain(cell) for cell in cells]
     commas = [text for text in texts if has_decimal_comma(text)]
     form = number_format(commas) if commas and not any(map(_POINT.fullmatch, texts)) else None
-    reading = form.readings[0] if form is not None and len(form.readings) == 1 else {}
-    others = [text for text in dict.fromkeys(texts) if not (is_number(text) or (reading and text in commas))]
+    reading = form.readings[0] if form is not None and len(form.readings) == 1 else marks.options
+    others = [text for text in dict.fromkeys(texts) if not (is_number(text) or (form is not None and text in commas))]
     words = [text for text in others if len(text) <= _LONGEST and _ABSENT.fullmatch(text)]
     if not 0 < len(others) == len(words) <= min(_MOST_ABSENT, (len(texts) - 1) // 2):
         return "", {}

@@ -14,6 +14,7 @@ from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
 from .cells import Cells, Declared, column_name, is_missing, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
+from .number_marks import COMPUTERS, Marks
 from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable
 
@@ -100,8 +101,8 @@ class Frame:
     """What the types of some columns say beyond their cells; may include columns that were left out."""
     named: bool = True
     """Whether columns are matched by name, as in a :class:`Table`."""
-    decimal: str = "."
-    """The decimal mark with which its text was read."""
+    marks: Marks = COMPUTERS
+    """The marks of numbers with which its text was read."""
 
     def __len__(self) -> int:
         return len(next(iter(self.cells.values()))) if self.cells else 0
@@ -346,7 +347,7 @@ def reading_of(frame: Frame, name: str) -> str:
     if column.dtype != object:
         return ""
     texts = list(dict.fromkeys(cell for cell in column if isinstance(cell, str)))
-    if advice := other_marks(texts, frame.decimal) or absent_words(texts)[0]:
+    if advice := other_marks(texts, frame.marks) or absent_words(texts, frame.marks)[0]:
         return advice
     form = number_format(texts)
     return "" if form is None else form.advice()

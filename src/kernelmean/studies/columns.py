@@ -104,7 +104,7 @@ def describe_columns(frame: Frame, encoding: Encoding, seen: SeenTable | None = 
 def _has_points(frame: Frame) -> bool:
     """Return whether numbers with a decimal point were read, as which another decimal mark would not read them."""
     numbers = [frame[name] for name in frame.names if frame[name].dtype == np.float64]
-    return frame.decimal == "." and any(bool((values[~np.isnan(values)] % 1 != 0).any()) for values in numbers)
+    return frame.marks.decimal == "." and any(bool((values[~np.isnan(values)] % 1 != 0).any()) for values in numbers)
 
 
 def describe_long(source: Source, encoding: Encoding, seed: int = 0, progress: Progress = SILENT) -> DescribedTable:

@@ -140,7 +140,7 @@ class DescribedTable(Shown):
             for title, words in (("What to decide", self._reasons(True)), ("Clear columns", self._reasons(False)))
         )
         options = self.options()
-        facts = [("they take it with", options)] if options else []
+        facts = [("options to add", options)] if options else []
         for advice in dict.fromkeys(self.undecided.values()):
             alike = listed(name for name, other in self.undecided.items() if other == advice)
             facts.append(("once you decide", f"{alike}: {advice}"))

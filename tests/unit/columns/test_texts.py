@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import pytest
 import kernelmean as km
 from in_batches import in_batches
 from kernelmean.core import printable
-from kernelmean.tables import Frame
+from kernelmean.core.number_marks import Marks
+from kernelmean.studies.columns import describe_columns
+from kernelmean.tables import Encoding, Frame, TextFormat, read_frame
 from kernelmean.tables.columns.texts import TextCells
 
 RNG = np.random.default_rng(0)
@@ -270,3 +273,26 @@ def test_a_decimal_mark_of_one_table_is_converted_there() -> None:
         assert "decimal=','" not in str(caught.value)
     with pytest.raises(TypeError, match="decimal=','"):
         km.compare(commas, commas, names=("A", "B"))
+
+
+def test_cells_are_judged_with_the_marks_with_which_the_table_was_read(tmp_path: Path) -> None:
+    cells = ["3", "1.227,17", "-", "14,5", "17,5", "2.005,5", "18,25", "11"]
+    path = tmp_path / "german.csv"
+    path.write_text("\n".join(["x;y", *(f"{k};{cell}" for k, cell in enumerate(cells))]), encoding="utf-8")
+    text = TextFormat(decimal=",", thousands=".")
+    result = describe_columns(read_frame(path, text=text), Encoding())
+    assert result.readings == {"y": {"decimal": ",", "thousands": ".", "na_values": ["-"]}}
+    assert "7 of 8 different cells are numbers, but not '-'" in result.columns[1].why
+    read = TextFormat(decimal=",", thousands=".", na_values=["-"])
+    assert describe_columns(read_frame(path, text=read), Encoding()).columns[1].taken == "number"
+
+
+@pytest.mark.parametrize(
+    "marks", [Marks(), Marks(","), Marks(".", ","), Marks(",", "."), Marks(",", " "), Marks(".", "'")]
+)
+@pytest.mark.parametrize("number", [0.5, -3.25, 17.0, 1234.5, -1234567.125, 1e6, 1234567.0])
+def test_a_number_written_with_marks_is_plain_again(marks: Marks, number: float) -> None:
+    written = f"{number:,}" if marks.thousands else f"{number}"
+    written = written.replace(",", "G").replace(".", marks.decimal).replace("G", marks.thousands or "")
+    assert float(marks.plain(written)) == number
+    assert marks.plain(" x1 ") == "x1"

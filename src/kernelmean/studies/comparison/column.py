@@ -85,18 +85,20 @@ class ColumnDifference:
         """Return the values for JSON, with None where a column has no mean."""
         known = {"means": self.means, "interval": self.interval}
         pairs = {name: [None if math.isnan(end) else end for end in pair] for name, pair in known.items()}
-        content = {**asdict(self), **pairs, "gap": None if math.isnan(self.gap) else self.gap}
+        gap = None if math.isnan(self.gap) else self.gap
+        content = {**asdict(self), **pairs, "gap": gap, "unit": self.type.measured}
         del content["margin"]
         return content | self.closeness()
 
     def closeness(self) -> dict[str, Any]:
         """Return the margin, and whether the interval lies within it; nothing without a margin."""
-        return {} if self.equivalent is None else {"margin": self.margin, "equivalent": self.equivalent}
+        return {} if math.isnan(self.margin) else {"margin": self.margin, "equivalent": self.equivalent}
 
     @property
     def equivalent(self) -> bool | None:
-        """Whether the interval lies within the margin; None without a margin."""
-        return None if math.isnan(self.margin) else max(map(abs, self.interval)) < self.margin
+        """Whether the interval lies within the margin; None without a margin, or where no interval is known."""
+        least = max(map(abs, self.interval))
+        return None if math.isnan(self.margin) or math.isnan(least) else least < self.margin
 
     @property
     def category(self) -> str | None:

@@ -247,8 +247,8 @@ class Comparison(Compared, JointTest, Study):
 
         ``gap`` is in standard deviations within the tables; ``difference`` is the first mean minus the second in the
         units of the column, and ``low`` and ``high`` are its interval; with ``equivalence=``, ``equivalent`` says
-        whether that lies within ``margin``. Of categories, the means are the shares of the one in ``category``, which
-        changed most.
+        whether that lies within ``margin``, None where no interval is known. Of categories, the means are the shares of
+        the one in ``category``, which changed most; of dates and times they are seconds after 1970, as ``unit`` says.
         """
         joint: dict[str, Any] = dict.fromkeys(_COLUMNS)
         joint |= {"tested": "all columns", "statistic": self.test.statistic, "pvalue": self.test.pvalue}
@@ -256,9 +256,10 @@ class Comparison(Compared, JointTest, Study):
         rows = [joint]
         for column in self.columns:
             first, second = means = column.shown()
-            described = (column.category, *means, column.gap, first - second, *column.interval, column.noise)
+            described = ("column", column.name, column.kind, column.category, column.type.measured)
+            differing = (*means, column.gap, first - second, *column.interval, column.noise)
             tested = (column.statistic, column.pvalue, column.adjusted, column.n_resamples)
-            values = dict(zip(_COLUMNS, ("column", column.name, column.kind, *described, *tested), strict=True))
+            values = dict(zip(_COLUMNS, (*described, *differing, *tested), strict=True))
             rows.append(values | column.closeness())
         return rows
 
@@ -291,6 +292,6 @@ class Comparison(Compared, JointTest, Study):
 
 
 _COLUMNS = (
-    *("tested", "column", "kind", "category", "mean_first", "mean_second", "gap", "difference", "low", "high", "noise"),
-    *("statistic", "pvalue", "adjusted", "n_resamples"),
+    *("tested", "column", "kind", "category", "unit", "mean_first", "mean_second", "gap", "difference", "low", "high"),
+    *("noise", "statistic", "pvalue", "adjusted", "n_resamples"),
 )

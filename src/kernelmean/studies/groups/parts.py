@@ -87,7 +87,8 @@ class GroupColumn:
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where there is no statistic or no mean."""
         means = [None if isnan(mean) else mean for mean in self.means]
-        return {**asdict(self), "statistic": None if isnan(self.statistic) else self.statistic, "means": means}
+        statistic = None if isnan(self.statistic) else self.statistic
+        return {**asdict(self), "statistic": statistic, "means": means, "unit": KINDS[self.kind].measured}
 
     def in_words(self) -> tuple[str, ...]:
         """Return what the column is like in every group: its mean, or the share of the category."""

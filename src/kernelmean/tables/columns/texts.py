@@ -29,6 +29,7 @@ from ...core.cell_formats import (
     number_format,
     other_marks,
 )
+from ...core.number_marks import COMPUTERS, Marks
 from ...core.table import Frame
 from ...core.words import leave_out, printable
 
@@ -95,7 +96,8 @@ class TextCells:
     most: int
     places: dict[str, Place] = field(default_factory=dict)
     full: bool = False
-    decimal: str = "."
+    marks: Marks = COMPUTERS
+    """The marks of numbers with which the cells were read."""
     _forms: set[str] = field(default_factory=set)
     """The cells that are kept, with 0 for every number in them."""
     _counts: Counter[int] = field(default_factory=Counter)
@@ -114,7 +116,7 @@ class TextCells:
         except TypeError:  # cells such as lists
             return
         distinct = [cell for cell in counts if isinstance(cell, str)]
-        self.decimal = frame.decimal
+        self.marks = frame.marks
         self._counts[table] += len(cells) - counts[None]
         kept = self._of_tables.setdefault(table, set())
         kept.update([cell for cell in distinct if cell not in kept][: max(self.most - len(kept), 0)])
@@ -125,7 +127,7 @@ class TextCells:
 
     def merge(self, other: TextCells) -> None:
         """Add the cells of the rows that follow."""
-        self.decimal = other.decimal
+        self.marks = other.marks
         self._counts += other._counts
         for table, cells in other._of_tables.items():
             kept = self._of_tables.setdefault(table, set())
@@ -168,7 +170,7 @@ class TextCells:
         return self.unread() if self._numbers() else None
 
     def _numbers(self) -> list[str]:
-        return [cell for cell in self.places if is_number(cell) or has_decimal_comma(cell)]
+        return [cell for cell in self.places if is_number(self.marks.plain(cell)) or has_decimal_comma(cell)]
 
     def unlike(self) -> Finding | None:
         """Return a finding if nearly all cells are different."""
@@ -222,10 +224,10 @@ class TextCells:
         total = f"{len(self.places)} different cells{self._of}{' that were looked at' if self.full else ''}"
         shown = f", but not {self._shown(cell)}" if others and not few else f" ({self._shown(cell)})"
         what = f"is text in which {len(numbers)} of {total} are numbers{shown}"
-        marks = other_marks(self.places, self.decimal)
+        marks = other_marks(self.places, self.marks)
         if marks:
             return self._found(cell, "text, not numbers", f"is text ({self._shown(cell)})", marks)
-        words, reading = absent_words(self.places)
+        words, reading = absent_words(self.places, self.marks)
         every = f" (pandas: df[{self.name!r}].astype(float))" if len(numbers) == len(self.places) else ""
         write = f"write all of them as numbers{every}"
         advice = f"{words}; or {write}" if words else write

@@ -13,11 +13,12 @@ import numpy as np
 from ...core.array import LARGEST_EXACT
 from ...core.cell_formats import is_number
 from ...core.cells import Cells, Declared, one_form
+from ...core.number_marks import THOUSANDS
 from ...core.table import Frame
 from ...core.times import Parse, time_parser, zoned_parser
 from ...core.words import did_you_mean, listed
 from ..files import MISSING_TEXTS, import_arrow
-from .text_format import THOUSANDS, TextFormat
+from .text_format import TextFormat
 
 NUMBERS, INTEGERS, TRUTH, SPANS = "numbers", "integers beyond 2^53", "truth values", "times of the day"
 DATES, TIMES, ZONED, TEXT = "dates", "times", "times with a zone", "text"
@@ -62,7 +63,7 @@ class TextColumns:
 
     def read(self, frame: Frame) -> Frame:
         """Return the rows of a typed file, whose columns of text are numbers and times where possible."""
-        frame = replace(frame, decimal=self._text.decimal)
+        frame = replace(frame, marks=self._text.marks)
         if not self._kinds and not self._text.na_values:
             return frame
         cells, declared = dict(frame.cells), dict(frame.declared)

@@ -219,7 +219,7 @@ class CsvFile:
         declared = {name: declaration for name, (_, declaration) in read.items() if declaration is not None}
         cells = {name: values for name, (values, _) in read.items()}
         numbers = np.arange(start + 1, start + 1 + rows.num_rows)
-        return Frame(cells, self.file.name, (), numbers, declared, decimal=self.text.decimal)
+        return Frame(cells, self.file.name, (), numbers, declared, marks=self.text.marks)
 
     def _batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield the cells of some columns as strings, block by block."""

@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from ...core.cells import column_name, one_form
+from ...core.number_marks import DECIMALS, THOUSANDS, Marks
 from ...core.times import ORDERS
 from ...core.validate import check_integer
 from ...core.words import EVERY
-
-DECIMALS: Final = (".", ",")
-THOUSANDS: Final = {".": ".", ",": ",", "'": "'\u2019", "_": "_", " ": " \u00a0\u2007\u2009\u202f"}
-"""Marks between thousands, and the characters that each of them stands for."""
 
 
 @final
@@ -83,9 +80,14 @@ class TextFormat:
         object.__setattr__(self, "na_values", _words(words) if texts is None else texts)
 
     @property
+    def marks(self) -> Marks:
+        """The marks of numbers."""
+        return Marks(self.decimal, self.thousands)
+
+    @property
     def numbers(self) -> bool:
         """Whether numbers are written in another format than the usual one of computers."""
-        return self.decimal != "." or self.thousands is not None
+        return bool(self.marks.options)
 
     def absent_in(self, column: str = EVERY) -> tuple[str, ...]:
         """Return the texts that mean a missing cell in a column, or in every column."""

@@ -41,6 +41,7 @@ class ColumnKind(ABC):
     by_shares: ClassVar[bool] = False  # whether it is shown by the shares of its values, not by a mean
     averaged: ClassVar[bool] = True  # whether the mean of its numbers describes it
     plain: ClassVar[bool] = False  # whether cells are numbers that plots and standard deviations take as they are
+    measured: ClassVar[str] = ""  # the unit of its numbers, if it is not that of the cells
     dated: ClassVar[bool] = False  # whether tables of different times differ in it, whatever else does
     on_axis: ClassVar[bool] = True  # whether pictures show cells as places on an axis, not one by one
     noisy: ClassVar[bool] = False  # whether a missing cell can be a noisy number, by ``missing="noise"``

@@ -28,7 +28,7 @@ _ENOUGH = 3.0
 class InSeconds(OnALine):
     """Cells that are counted in seconds."""
 
-    noisy = True
+    noisy, measured = True, "seconds"
 
     def numbers(self, frame: Frame, name: str, origin: int = 0) -> Array:
         """Return the seconds after ``origin``."""
