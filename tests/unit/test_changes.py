@@ -324,3 +324,29 @@ def test_changes_that_chance_explains_are_not_called_found() -> None:
     assert result.verdict().startswith(likely)
     with pytest.raises(ValueError, match="write them there"):
         km.changes(X, search=QUICK, n_changes=1)
+
+
+def test_by_how_much_columns_change_is_shown_between_the_changes() -> None:
+    rng = np.random.default_rng(3)
+    early = np.arange(240) < 120
+    table = pd.DataFrame(
+        {
+            "level": rng.normal(size=240) + np.where(early, 0.0, 4.0),
+            "plan": np.where(rng.random(240) < np.where(early, 0.1, 0.9), "new", "old"),
+            "still": rng.normal(size=240),
+        }
+    )
+    result = km.changes(table, n_resamples=199, rng=0)
+    assert [point.row for point in result.points] == [120]
+    (_, between) = result.describe().grids
+    first, second = (table[:120], table[120:])
+    assert [row[0] for row in between.rows] == ["1 to 120", "121 to 240"]
+    column = between.header.index("level")
+    for row, part in zip(between.rows, (first, second), strict=True):
+        mean, spread = row[column].replace("−", "-").split(" ± ")
+        assert float(mean) == pytest.approx(part["level"].mean(), rel=1e-3)
+        assert float(spread) == pytest.approx(part["level"].std(), rel=0.05)
+        share = row[next(k for k, head in enumerate(between.header) if head.startswith("plan"))]
+        category = "new" if "new" in between.header[-1] + between.header[1] else "old"
+        assert share == f"{100 * (part['plan'] == category).mean():.1f} %"
+    assert not any("still" in head for head in between.header)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import numpy as np
 
 from ...core.frozen import Frozen
 from ...core.table import Frame
@@ -16,7 +19,9 @@ from ...report import pictures
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ..plots.changes import series_panels
+from ...tables.columns.kinds import Coding
+from ..levels import Levels
+from ..plots.changes import series_panels, shown
 from ..study import Study
 
 if TYPE_CHECKING:
@@ -164,7 +169,21 @@ class Changes(Frozen, Study):
         ]
         grid = Grid("Change points", header, rows, len(header), "change point")
         notes = (*self.notes, *self._overlaps())
-        return Description(f"Changes in {self.name}", self.verdict(), facts, (grid,), notes)
+        return Description(f"Changes in {self.name}", self.verdict(), facts, (grid, *self._between()), notes)
+
+    def _between(self) -> list[Grid]:
+        """Return by how much columns change: what they are like in every segment; nothing if none changes."""
+        codings = {coding.name: coding for coding in self.encoded.codings}
+        if not any(point.columns for point in self.points):
+            return []
+        changing = [codings[name] for name in shown(self)[:_MOST_COLUMNS]]
+        (frame,) = self.encoded.frames
+        ends = np.searchsorted(frame.row_numbers() - 1, [segment.start for segment in self.segments[1:]])
+        frames = [frame.take(rows) for rows in np.split(np.arange(len(frame)), ends)]
+        cells = [(_rows(segment) for segment in self.segments), *(_levels(coding, frames) for coding in changing)]
+        heads = [Levels.of(coding, frames, (0, 1)).described for coding in changing]
+        title = "Between the changes: means ± standard deviations, or shares of a category"
+        return [Grid(title, ("rows", *map(brief, heads)), list(zip(*cells, strict=True)), len(heads) + 1, "segment")]
 
     def _shares(self) -> str:
         """Return how the level is shared, if single columns are searched too."""
@@ -241,6 +260,20 @@ class Changes(Frozen, Study):
             "notes": list(self.notes),
             "seed": self.seed,
         }
+
+
+def _rows(segment: slice) -> str:
+    return f"{segment.start + 1:,} to {segment.stop:,}"
+
+
+def _levels(coding: Coding, frames: Sequence[Frame]) -> list[str]:
+    """Return what a column is like in every segment."""
+    words = Levels.of(coding, frames).words
+    if coding.type.kind != "numeric":
+        return list(words)
+    numbers = [values[~np.isnan(values)] for values in map(coding.numbers, frames)]
+    spreads = (f" ± {known.std(ddof=1):.2g}" if len(known) > 1 else "" for known in numbers)
+    return [mean + spread for mean, spread in zip(words, spreads, strict=True)]
 
 
 def _as_times(texts: Any) -> Any:

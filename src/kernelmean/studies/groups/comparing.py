@@ -24,14 +24,13 @@ from ...inference.questions import TwoSamples
 from ...inference.units.layout import DesignError
 from ...plan.plan import Plan
 from ...tables.columns import Encoded, Encoding, EncodingOptions, encode, spells_out
-from ...tables.columns.labels import label_counts
-from ...tables.columns.summaries import most_changed
 from ...tables.read import hold
 from ...tables.reading import split_groups
 from ..cells import drawn
 from ..comparison.request import Testing
 from ..comparison.table_test import TableTest
 from ..designs import NO_DESIGN, TableDesign
+from ..levels import Levels
 from ..many_tests import ManyTests, OneTest, Run
 from ..strengths import MOST_ROWS, gaussian_of
 from .designs import GroupDesign
@@ -309,18 +308,10 @@ class _GroupTests:
         for (name, test), q in zip(tests.items(), values, strict=True):
             (i, j), strength = max(strengths.of((name,), self.pairs).items(), key=lambda each: _known(each[1]))
             tested = self.names[i], self.names[j], strength, test.statistic, test.pvalue, q, test.n_resamples
-            made.append(GroupColumn(name, *tested, *self._described(name, (i, j))))
+            coding = next(coding for coding in self.encoded.codings if coding.name == name)
+            levels = Levels.of(coding, self.encoded.frames, (i, j))
+            made.append(GroupColumn(name, *tested, levels.kind, levels.means, levels.category))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
-
-    def _described(self, name: str, pair: tuple[int, int]) -> tuple[str, tuple[float, ...], str | None]:
-        """Return the kind of a column, what it is like in every group, and the category whose shares these are."""
-        coding, frames = next(coding for coding in self.encoded.codings if coding.name == name), self.encoded.frames
-        if not coding.type.by_shares:
-            known = [numbers[~np.isnan(numbers)] for numbers in map(coding.numbers, frames)]
-            means = tuple(float(numbers.mean()) if len(numbers) else math.nan for numbers in known)
-            return coding.type.kind, tuple(mean + coding.standard[2] for mean in means), None
-        most = most_changed(coding.shares([label_counts(frame, name) for frame in frames]), *pair)
-        return coding.type.kind, most.shares, most.category
 
     def notes(self) -> tuple[str, ...]:
         """Return notes on the strengths and the design, if any."""

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from math import isnan
 from typing import Any, final
 
-from ...core.words import percent
 from ...tables.columns.kinds import KINDS
+from ..levels import Levels
 
 
 @final
@@ -90,13 +90,7 @@ class GroupColumn:
         statistic = None if isnan(self.statistic) else self.statistic
         return {**asdict(self), "statistic": statistic, "means": means, "unit": KINDS[self.kind].measured}
 
-    def in_words(self) -> tuple[str, ...]:
-        """Return what the column is like in every group: its mean, or the share of the category."""
-        if self.category is None:
-            return KINDS[self.kind].written(self.means)
-        return tuple("none" if isnan(share) else percent(share, 1) for share in self.means)
-
     @property
-    def described(self) -> str:
-        """The column, and the category whose shares are shown."""
-        return self.name if self.category is None else f"{self.name}: {self.category}"
+    def levels(self) -> Levels:
+        """What the column is like in every group."""
+        return Levels(self.name, self.kind, self.means, self.category)

@@ -234,7 +234,7 @@ class GroupComparison(JointTest, Study):
 
     def means_grid(self) -> Grid:
         """Return the mean of every column in every group as texts, in the order of the columns."""
-        rows = [(column.described, *column.in_words()) for column in self.columns]
+        rows = [(levels.described, *levels.words) for levels in (column.levels for column in self.columns)]
         alike = "; all rows count alike" if self.design else ""
         title = f"Means, or shares of a category{alike}"
         return Grid(title, ("column", *map(brief, self.groups)), rows, noun="column")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....core.array import Array
 from ....core.table import Frame
+from ....core.words import percent
 from ..summaries import CategoryShares, ColumnSummary, of_moments, pooled_within
 from .categories import CategoryKind
 
@@ -28,6 +29,17 @@ class TruthKind(CategoryKind):
         """Return 1 for true cells."""
         del origin
         return np.asarray(frame[name], dtype=np.float64)
+
+    @classmethod
+    def mean_in_words(cls, mean: float) -> str:
+        """Return the share of true cells."""
+        return percent(mean, 1)
+
+    @classmethod
+    def unit(cls, gap: float) -> tuple[str, float]:
+        """Write a difference of shares in percentage points."""
+        del gap
+        return " pp", 0.01
 
     def summary(self, counts: Sequence[Counter[str]], shares: tuple[CategoryShares, ...]) -> ColumnSummary:
         """Return the shares, and the means."""
