@@ -336,7 +336,7 @@ def test_by_how_much_columns_change_is_shown_between_the_changes() -> None:
             "still": rng.normal(size=240),
         }
     )
-    result = km.changes(table, n_resamples=199, rng=0)
+    result = km.changes(table, search=Search(n_resamples=199), rng=0)
     assert [point.row for point in result.points] == [120]
     (_, between) = result.describe().grids
     first, second = (table[:120], table[120:])
