@@ -115,7 +115,7 @@ def test_one_margin_needs_a_column_of_numbers() -> None:
 
 @pytest.mark.parametrize("margin", [pd.Timedelta("10D"), pd.Timestamp("2024-01-01"), pd.NaT, pd.NA])
 def test_margins_that_are_cells_of_pandas_are_no_numbers(margin: Any) -> None:
-    with pytest.raises(TypeError, match=r"equivalence (holds values of type (Time|NaT)|is <NA>, a number)"):
+    with pytest.raises(TypeError, match=r"equivalence of seen (holds values of type (Time|NaT)|is <NA>, a number)"):
         km.compare(*(table[["seen"]] for table in tables()), equivalence={"seen": margin}, **QUICK)
 
 
@@ -150,6 +150,7 @@ def test_the_command_shows_margins_everywhere(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        ("a.csv b.csv --equivalence age=-8", "--equivalence of age is -8.0, a finite positive number is needed"),
         ("a.csv b.csv --equivalence -1", "--equivalence is -1.0, a finite positive number is needed"),
         ("a.csv b.csv --equivalence much", "--equivalence is 'much'; write a number in the units of the columns"),
         ("a.csv b.csv --equivalence age=", "such as --equivalence age=2"),

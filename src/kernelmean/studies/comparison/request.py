@@ -36,7 +36,8 @@ def by_column(equivalence: Margins) -> dict[str, float]:
     if equivalence is None:
         return {}
     margins = equivalence if isinstance(equivalence, Mapping) else {EVERY: equivalence}
-    return {column_name(name): check_positive_number(margin, "equivalence") for name, margin in margins.items()}
+    names = {name: "equivalence" if name == EVERY else f"equivalence of {column_name(name)}" for name in margins}
+    return {column_name(name): check_positive_number(margin, names[name]) for name, margin in margins.items()}
 
 
 def margins_of(margins: Mapping[str, float], codings: Sequence[Coding]) -> dict[str, float]:
