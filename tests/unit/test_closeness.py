@@ -150,7 +150,7 @@ def test_the_command_shows_margins_everywhere(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("a.csv b.csv --equivalence age=-8", "--equivalence of age is -8.0, a finite positive number is needed"),
+        ("a.csv b.csv --equivalence age=-8", "equivalence of age is -8.0, a finite positive number is needed"),
         ("a.csv b.csv --equivalence -1", "--equivalence is -1.0, a finite positive number is needed"),
         ("a.csv b.csv --equivalence much", "--equivalence is 'much'; write a number in the units of the columns"),
         ("a.csv b.csv --equivalence age=", "such as --equivalence age=2"),
