@@ -1,4 +1,7 @@
-"""What all estimators share: options checked before any work; ``fit``, densities and samples as in scikit-learn."""
+"""What all estimators share: options checked before any work; ``fit``, densities and samples as in scikit-learn.
+
+An estimator is a subclass of ``MeanEstimator``: those of the paper are in ``kernel_mean.py``.
+"""
 
 from __future__ import annotations
 
