@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, final
 
-from .number_marks import DECIMALS, THOUSANDS, Marks
+from .number_marks import DECIMALS, THOUSANDS, NumberMarks
 from .times import ORDERS, time_parser, zoned_parser
 from .words import read_with
 
@@ -164,7 +164,7 @@ def _marks(cores: list[str]) -> tuple[Mapping[str, str], ...]:
     used = [mark for mark in THOUSANDS if any(mark in core for core in cores)]
     pairs = []
     for point in DECIMALS:
-        ways = [Marks(point, mark) for mark in (None, *used) if mark != point]
+        ways = [NumberMarks(point, mark) for mark in (None, *used) if mark != point]
         fits = [way for way in ways if all(map(way.pattern.fullmatch, cores))]
         pairs += [way.options for way in fits[:1]]
     return tuple(pairs if "," in used else pairs[:1])
@@ -174,7 +174,7 @@ _POINT, _ABSENT = re.compile(r"[+-]?\d*\.\d+"), re.compile(r"[^\d,\"]+|[<>≤≥
 _MOST_ABSENT, _LONGEST = 3, 20
 
 
-def other_marks(cells: Iterable[str], marks: Marks) -> str:
+def other_marks(cells: Iterable[str], marks: NumberMarks) -> str:
     """Return what to do with numbers that have decimal points although commas were specified; nothing for others."""
     decimal = marks.decimal
     texts = [cell.strip() for cell in cells]
@@ -186,7 +186,7 @@ def other_marks(cells: Iterable[str], marks: Marks) -> str:
     )
 
 
-def absent_words(cells: Iterable[str], marks: Marks) -> tuple[str, Reading]:
+def absent_words(cells: Iterable[str], marks: NumberMarks) -> tuple[str, Reading]:
     """Return what to do with a few texts among numbers, and the options that read them as missing cells, or nothing.
 
     Numbers may have the ``marks`` with which the table was read. Such a text has no digit, as 4x is not a missing

@@ -9,12 +9,12 @@ from typing import Final, final
 
 DECIMALS: Final = (".", ",")
 THOUSANDS: Final = {".": ".", ",": ",", "'": "'\u2019", "_": "_", " ": " \u00a0\u2007\u2009\u202f"}
-"""Marks between thousands, and the characters that each of them stands for."""
+"""NumberMarks between thousands, and the characters that each of them stands for."""
 
 
 @final
 @dataclass(frozen=True)
-class Marks:
+class NumberMarks:
     """The marks with which the numbers of a table are written."""
 
     decimal: str = "."
@@ -44,5 +44,5 @@ class Marks:
         return one_mark.replace(self.thousands or "", "").replace(self.decimal, ".")
 
 
-COMPUTERS: Final = Marks()
+COMPUTERS: Final = NumberMarks()
 """The notation of computers: a decimal point, and nothing between thousands."""

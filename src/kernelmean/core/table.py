@@ -14,7 +14,7 @@ from .array import Array, IntArray
 from .cell_formats import absent_words, is_number, number_format, other_marks
 from .cells import Cells, Declared, column_name, is_missing, missing_cells, read_cells
 from .frozen import Frozen, owned, sealed
-from .number_marks import COMPUTERS, Marks
+from .number_marks import COMPUTERS, NumberMarks
 from .validate import check_points, data_frame
 from .words import all_incomplete, count, did_you_mean, drop_rows, leave_out, listed, printable
 
@@ -101,7 +101,7 @@ class Frame:
     """What the types of some columns say beyond their cells; may include columns that were left out."""
     named: bool = True
     """Whether columns are matched by name, as in a :class:`Table`."""
-    marks: Marks = COMPUTERS
+    marks: NumberMarks = COMPUTERS
     """The marks of numbers with which its text was read."""
 
     def __len__(self) -> int:

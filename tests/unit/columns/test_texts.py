@@ -15,7 +15,7 @@ import pytest
 import kernelmean as km
 from in_batches import in_batches
 from kernelmean.core import printable
-from kernelmean.core.number_marks import Marks
+from kernelmean.core.number_marks import NumberMarks
 from kernelmean.studies.columns import describe_columns
 from kernelmean.tables import Encoding, Frame, TextFormat, read_frame
 from kernelmean.tables.columns.texts import TextCells
@@ -287,12 +287,11 @@ def test_cells_are_judged_with_the_marks_with_which_the_table_was_read(tmp_path:
     assert describe_columns(read_frame(path, text=read), Encoding()).columns[1].taken == "number"
 
 
-@pytest.mark.parametrize(
-    "marks", [Marks(), Marks(","), Marks(".", ","), Marks(",", "."), Marks(",", " "), Marks(".", "'")]
-)
+@pytest.mark.parametrize("marks", [(".", None), (",", None), (".", ","), (",", "."), (",", " "), (".", "'")])
 @pytest.mark.parametrize("number", [0.5, -3.25, 17.0, 1234.5, -1234567.125, 1e6, 1234567.0])
-def test_a_number_written_with_marks_is_plain_again(marks: Marks, number: float) -> None:
-    written = f"{number:,}" if marks.thousands else f"{number}"
-    written = written.replace(",", "G").replace(".", marks.decimal).replace("G", marks.thousands or "")
-    assert float(marks.plain(written)) == number
-    assert marks.plain(" x1 ") == "x1"
+def test_a_number_written_with_marks_is_plain_again(marks: tuple[str, str | None], number: float) -> None:
+    decimal, thousands = marks
+    written = f"{number:,}" if thousands else f"{number}"
+    written = written.replace(",", "G").replace(".", decimal).replace("G", thousands or "")
+    assert float(NumberMarks(decimal, thousands).plain(written)) == number
+    assert NumberMarks(decimal, thousands).plain(" x1 ") == "x1"

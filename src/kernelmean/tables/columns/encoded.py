@@ -13,7 +13,7 @@ from ...core.array import Array, BoolArray, IntArray
 from ...core.cached import cached_property
 from ...core.cells import Declared
 from ...core.frozen import Frozen, sealed
-from ...core.number_marks import Marks
+from ...core.number_marks import NumberMarks
 from ...core.table import Frame, Table, check_size, to_frame
 from ...core.words import listed
 from ...kernels import Gaussian, Kernel
@@ -128,7 +128,7 @@ ENCODED: tuple[type[Any], ...] = (
     Encoded,
     Frame,
     Declared,
-    Marks,
+    NumberMarks,
     MissingCells,
     MissingColumn,
 )

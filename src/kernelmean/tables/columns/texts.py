@@ -29,7 +29,7 @@ from ...core.cell_formats import (
     number_format,
     other_marks,
 )
-from ...core.number_marks import COMPUTERS, Marks
+from ...core.number_marks import COMPUTERS, NumberMarks
 from ...core.table import Frame
 from ...core.words import leave_out, printable
 
@@ -96,7 +96,7 @@ class TextCells:
     most: int
     places: dict[str, Place] = field(default_factory=dict)
     full: bool = False
-    marks: Marks = COMPUTERS
+    marks: NumberMarks = COMPUTERS
     """The marks of numbers with which the cells were read."""
     _forms: set[str] = field(default_factory=set)
     """The cells that are kept, with 0 for every number in them."""

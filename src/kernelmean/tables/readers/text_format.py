@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from ...core.cells import column_name, one_form
-from ...core.number_marks import DECIMALS, THOUSANDS, Marks
+from ...core.number_marks import DECIMALS, THOUSANDS, NumberMarks
 from ...core.times import ORDERS
 from ...core.validate import check_integer
 from ...core.words import EVERY
@@ -80,9 +80,9 @@ class TextFormat:
         object.__setattr__(self, "na_values", _words(words) if texts is None else texts)
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> NumberMarks:
         """The marks of numbers."""
-        return Marks(self.decimal, self.thousands)
+        return NumberMarks(self.decimal, self.thousands)
 
     @property
     def numbers(self) -> bool:
