@@ -92,12 +92,13 @@ def test_bins_are_added_up_on_a_device_as_in_the_memory_of_the_host(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_blocks_that_turn_and_rows_that_do_not(library: Library) -> None:
+@pytest.mark.parametrize("kernel", [None, (kernels.Laplacian, "gaussian")], ids=["on factors", "on tiles"])
+def test_blocks_that_turn_and_rows_that_do_not(library: Library, kernel: Any) -> None:
     """307 rows are a block or more, and a rest."""
     rng = np.random.default_rng(5)
     A = rng.normal(size=(307, 1))
     assert Rotations.draw(307, 400, np.random.default_rng(0)).rest.stop > 300
-    _agree(hsic_test, library, A, A**2 + rng.normal(size=(307, 1)), scheme="rotations", n_resamples=400)
+    _agree(hsic_test, library, A, A**2 + rng.normal(size=A.shape), kernel=kernel, scheme="rotations", n_resamples=400)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

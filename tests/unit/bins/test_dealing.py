@@ -80,6 +80,22 @@ def test_rows_fall_into_bins_by_their_number(sizes: tuple[int, int]) -> None:
         np.testing.assert_array_equal(own.unit_of(some), bins[some])
 
 
+@pytest.mark.parametrize(
+    "sizes", [(5, 9), (40_000, 255), (123_457, 7919), (2891, 3289, 226), (1185, 28, 855, 22)], ids=str
+)
+@pytest.mark.parametrize("drawn", [False, True])
+def test_every_unit_holds_as_many_rows_as_its_deal_says(sizes: tuple[int, ...], drawn: bool) -> None:
+    """What two of three samples have left over beside the smallest one is bins, too."""
+    deals, rng = Deals.dealt(sizes, seed=3), np.random.default_rng(1)
+    if drawn:
+        deals = deals.around(
+            [rng.permutation(n)[: own.bins * own.pilot] for n, own in zip(sizes, deals.each, strict=True)]
+        )
+    units = np.concatenate([deals.of(sample, 0, n)[0] for sample, n in enumerate(sizes)])
+    np.testing.assert_array_equal(np.bincount(units, minlength=deals.count), deals.held)
+    np.testing.assert_array_equal(deals.labels[units], np.repeat(np.arange(len(sizes)), sizes))
+
+
 @pytest.mark.parametrize("sizes", [(5, 9), (300, 1000), (3000, 2000), (20_000, 300), (60_000, 50_000)], ids=str)
 def test_features_are_fitted_to_as_many_rows_of_every_bin(sizes: tuple[int, int]) -> None:
     deals = Deals.dealt(sizes, seed=11).each

@@ -9,6 +9,7 @@ import pytest
 
 from kernelmean import KME, Design
 from kernelmean.inference import mmd_test
+from kernelmean.inference.designs.samples import SampleDesign
 from kernelmean.kernels import Gaussian
 from nulls import packed
 
@@ -230,3 +231,29 @@ def test_missing_labels_of_any_type_are_no_stratum_and_no_cluster(labels):
     for name in ("strata", "clusters"):
         with pytest.raises(ValueError, match=f"{name} of X has no label in row 6"):
             mmd_test(draw(6), draw(5, 1), design=Design(**{name: (labels, [labels[0]] * 5)}))
+
+
+def test_of_a_design_whole_clusters_are_drawn_with_their_strata_and_weights() -> None:
+    """Explanations take at most so many rows of each sample; these have the design that they had."""
+    rng = np.random.default_rng(4)
+    sizes = (90, 120)
+    clusters = [np.sort(rng.integers(0, 30, size=size)) + 100 * k for k, size in enumerate(sizes)]
+    strata = [names % 3 for names in clusters]
+    weights = [rng.uniform(0.5, 2.0, size=size) for size in sizes]
+    weights[0][:4] = 0.0  # rows that do not take part
+    design = SampleDesign.of(sizes, tuple(strata), tuple(clusters), tuple(weights))
+    drawn, rows = design.drawn(50, np.random.default_rng(0))
+    assert drawn.sizes == tuple(map(len, rows))
+    for k, kept in enumerate(rows):
+        assert 30 < len(kept) <= 50
+        assert (weights[k][kept] > 0.0).all()
+        whole = np.isin(clusters[k], clusters[k][kept]) & (weights[k] > 0.0)
+        np.testing.assert_array_equal(np.flatnonzero(whole), kept)
+    of_rows = [tuple(parts[k][kept] for k, kept in enumerate(rows)) for parts in (strata, clusters, weights)]
+    named = SampleDesign.of(drawn.sizes, *of_rows)
+    assert named.notes == drawn.notes
+    first, second = named.layout(range(2)), drawn.layout(range(2))
+    for name in ("order", "sizes", "weights", "cells", "labels"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    every = SampleDesign.of((90, 120), None, None, None).drawn(50, np.random.default_rng(0))[1]
+    assert list(map(len, every)) == [50, 50]
