@@ -28,7 +28,7 @@ from kernelmean_paper.store import read_log
 if os.name == "nt":
     pytest.skip("signals are those of Unix", allow_module_level=True)
 pytestmark = pytest.mark.slow
-KILLS = int(os.environ.get("KERNELMEAN_KILLS", "100")) // 5
+KILLS = int(os.environ.get("KERNELMEAN_KILLS", "100")) // 4
 """Of every test here."""
 SIGNALS = (signal.SIGKILL,) * 7 + (signal.SIGTERM, signal.SIGINT, signal.SIGTERM)
 DAYS = 6
