@@ -107,6 +107,7 @@ class StripeSums:
     """Sums over rows outside all stripes, shape (r, q)."""
     margins: tuple[Array, Array] = field(init=False)
     """The sums of the columns of X and of Y."""
+    _stripes: int = 0
 
     def __post_init__(self) -> None:
         shapes = [pair.shape for pair in self.pairs]
@@ -139,15 +140,23 @@ class StripeSums:
     # -- adding rows --------------------------------------------------------------------------------------------------
 
     def add(self, X: Array, Y: Array, plan: Plan = DEFAULT) -> None:
-        """Add whole stripes to the only wheel, and at the end fewer rows, which keep their partners."""
-        (length,), rows = self.lengths, X.shape[0]
+        """Add whole stripes, in turn to every wheel, and at the end fewer rows, which keep their partners.
+
+        All wheels have one length.
+        """
+        length, wheels, rows = self.lengths[0], len(self.lengths), X.shape[0]
         whole = rows // length * length
         most = _AT_ONCE if in_host_memory(X) else _ON_A_DEVICE
         numbers = max(1, self.x.size if self.y is self.x else self.x.size + self.y.size)
-        at_once = max(1, min(most, _MOST_NUMBERS // numbers) // length)
+        at_once = wheels * max(1, min(most, _MOST_NUMBERS // numbers) // (wheels * length))
         for part in slices(whole, at_once * length):
-            left = X[part, :]
-            self.add_stripes(0, left, left if Y is X else Y[part, :], plan)
+            for wheel in range(wheels):
+                first = (wheel - self._stripes) % wheels
+                left = _every(X[part, :], length, first, wheels)
+                right = left if Y is X else _every(Y[part, :], length, first, wheels)
+                if left.shape[0]:
+                    self.add_stripes(wheel, left, right, plan)
+            self._stripes += (part.stop - part.start) // length
         if whole < rows:
             left = X[whole:, :]
             self.add_fixed(left, left if Y is X else Y[whole:, :])
@@ -243,3 +252,10 @@ class StripeSums:
             sums = turned(self.products[wheel][number][:, part], length)
             total = total + (sums if turns is None else sums.take(turns[:, wheel], axis=2))
         return np.asarray(total)
+
+
+def _every(rows: Array, length: int, first: int, step: int) -> Array:
+    """Return every so many stripes of some rows."""
+    if step == 1:
+        return rows
+    return rows.reshape(-1, length, rows.shape[1])[first::step].reshape(-1, rows.shape[1])
