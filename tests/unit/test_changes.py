@@ -350,3 +350,16 @@ def test_by_how_much_columns_change_is_shown_between_the_changes() -> None:
         category = "new" if "new" in between.header[-1] + between.header[1] else "old"
         assert share == f"{100 * (part['plan'] == category).mean():.1f} %"
     assert not any("still" in head for head in between.header)
+
+
+def test_the_category_shown_is_the_one_that_changes_where_its_column_does() -> None:
+    """The level changes after row 100, the plan after row 200: before that, chance alone moves its shares."""
+    rng = np.random.default_rng(0)
+    rows = np.arange(300)
+    plan = np.where(rows < 200, rng.choice(["a", "b", "c"], 300, p=[0.1, 0.45, 0.45]), "a")
+    table = pd.DataFrame({"level": rng.normal(size=300) + 4.0 * (rows >= 100), "plan": plan})
+    result = km.changes(table, search=Search(n_resamples=199), rng=0)
+    assert [point.columns for point in result.points] == [("level",), ("plan",)]
+    (_, between) = result.describe().grids
+    column = between.header.index("plan: a")
+    assert [row[column] for row in between.rows][2] == "100.0 %"

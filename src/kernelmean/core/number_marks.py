@@ -9,7 +9,7 @@ from typing import Final, final
 
 DECIMALS: Final = (".", ",")
 THOUSANDS: Final = {".": ".", ",": ",", "'": "'\u2019", "_": "_", " ": " \u00a0\u2007\u2009\u202f"}
-"""NumberMarks between thousands, and the characters that each of them stands for."""
+"""Marks between thousands, and the characters that each of them stands for."""
 
 
 @final

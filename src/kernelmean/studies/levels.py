@@ -28,7 +28,7 @@ class Levels:
     category: str | None = None
 
     @classmethod
-    def of(cls, coding: Coding, frames: Sequence[Frame], pair: tuple[int, int] = (0, 1)) -> Levels:
+    def of(cls, coding: Coding, frames: Sequence[Frame], pair: tuple[int, int]) -> Levels:
         """Return them from the rows, with the category whose share differs most between a pair of sets."""
         if coding.type.by_shares:
             most = most_changed(coding.shares([label_counts(frame, coding.name) for frame in frames]), *pair)

@@ -172,18 +172,25 @@ class Changes(Frozen, Study):
         return Description(f"Changes in {self.name}", self.verdict(), facts, (grid, *self._between()), notes)
 
     def _between(self) -> list[Grid]:
-        """Return by how much columns change: what they are like in every segment; nothing if none changes."""
-        codings = {coding.name: coding for coding in self.encoded.codings}
+        """Return by how much columns change: what they are like in every segment; nothing if none changes.
+
+        Of categories it is the share of the one that changes most where the column first does.
+        """
         if not any(point.columns for point in self.points):
             return []
-        changing = [codings[name] for name in shown(self)[:_MOST_COLUMNS]]
-        (frame,) = self.encoded.frames
+        (frame,), codings = self.encoded.frames, {coding.name: coding for coding in self.encoded.codings}
         ends = np.searchsorted(frame.row_numbers() - 1, [segment.start for segment in self.segments[1:]])
         frames = [frame.take(rows) for rows in np.split(np.arange(len(frame)), ends)]
-        cells = [(_rows(segment) for segment in self.segments), *(_levels(coding, frames) for coding in changing)]
-        heads = [Levels.of(coding, frames, (0, 1)).described for coding in changing]
+        header, columns = ["rows"], [[_rows(segment) for segment in self.segments]]
+        for name in shown(self)[:_MOST_COLUMNS]:
+            first = next(k for k, point in enumerate(self.points) if name in point.columns)
+            levels = Levels.of(codings[name], frames, (first, first + 1))
+            header.append(brief(levels.described))
+            columns.append(
+                [word + spread for word, spread in zip(levels.words, _spreads(codings[name], frames), strict=True)]
+            )
         title = "Between the changes: means ± standard deviations, or shares of a category"
-        return [Grid(title, ("rows", *map(brief, heads)), list(zip(*cells, strict=True)), len(heads) + 1, "segment")]
+        return [Grid(title, tuple(header), list(zip(*columns, strict=True)), len(header), "segment")]
 
     def _shares(self) -> str:
         """Return how the level is shared, if single columns are searched too."""
@@ -266,14 +273,12 @@ def _rows(segment: slice) -> str:
     return f"{segment.start + 1:,} to {segment.stop:,}"
 
 
-def _levels(coding: Coding, frames: Sequence[Frame]) -> list[str]:
-    """Return what a column is like in every segment."""
-    words = Levels.of(coding, frames).words
+def _spreads(coding: Coding, frames: Sequence[Frame]) -> list[str]:
+    """Return the standard deviation of numbers in every segment; nothing for other columns."""
     if coding.type.kind != "numeric":
-        return list(words)
-    numbers = [values[~np.isnan(values)] for values in map(coding.numbers, frames)]
-    spreads = (f" ± {known.std(ddof=1):.2g}" if len(known) > 1 else "" for known in numbers)
-    return [mean + spread for mean, spread in zip(words, spreads, strict=True)]
+        return [""] * len(frames)
+    known = (values[~np.isnan(values)] for values in map(coding.numbers, frames))
+    return [f" ± {values.std(ddof=1):.2g}" if len(values) > 1 else "" for values in known]
 
 
 def _as_times(texts: Any) -> Any:

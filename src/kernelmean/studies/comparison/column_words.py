@@ -230,22 +230,22 @@ def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:
     as approximately as the interval. It needs no adjustment for many columns to say that all of them are close: each
     has to be shown.
     """
-    listed_ones = [column for column in columns if not math.isnan(column.margin)]
-    if not listed_ones:
+    with_margin = [column for column in columns if not math.isnan(column.margin)]
+    if not with_margin:
         return ()
     words = {True: "yes", False: "no", None: "no interval"}
-    rows = [(column.name, words[column.equivalent], _in_words(column), column.difference()) for column in listed_ones]
-    shown = sum(bool(column.equivalent) for column in listed_ones)
+    rows = [(column.name, words[column.equivalent], _in_words(column), column.difference()) for column in with_margin]
+    shown = sum(bool(column.equivalent) for column in with_margin)
     rest = [column.name for column in columns if math.isnan(column.margin)]
     left = f"; without a margin, so not judged: {listed(rest)}" if rest else ""
-    unknown = any(column.equivalent is None for column in listed_ones)
+    unknown = any(column.equivalent is None for column in with_margin)
     left += "; without an interval, as for a stratum of one row or cluster, nothing can be shown" if unknown else ""
     title = (
-        f"Means closer than a margin: shown for {shown} of {count(len(listed_ones), 'column')}, by 95 % intervals "
+        f"Means closer than a margin: shown for {shown} of {count(len(with_margin), 'column')}, by 95 % intervals "
         f"within the margin, each at level 0.025{left}"
     )
     heads = ("column", "closer", "margin", "difference (95 % interval)")
-    strong = frozenset((k, 0) for k, column in enumerate(listed_ones) if column.equivalent)
+    strong = frozenset((k, 0) for k, column in enumerate(with_margin) if column.equivalent)
     return (Grid(title, heads, rows, numbers=2, noun="column", strong=strong),)
 
 
