@@ -353,10 +353,11 @@ def test_by_how_much_columns_change_is_shown_between_the_changes() -> None:
 
 
 def test_the_category_shown_is_the_one_that_changes_where_its_column_does() -> None:
-    """The level changes after row 100, the plan after row 200: before that, chance alone moves its shares."""
+    """The level changes after row 100, the plan after row 200: before that only b and c move."""
     rng = np.random.default_rng(0)
     rows = np.arange(300)
-    plan = np.where(rows < 200, rng.choice(["a", "b", "c"], 300, p=[0.1, 0.45, 0.45]), "a")
+    parts = [np.repeat(["a", "b", "c"], counts) for counts in ((10, 48, 42), (10, 42, 48), (100, 0, 0))]
+    plan = np.concatenate([rng.permutation(part) for part in parts])
     table = pd.DataFrame({"level": rng.normal(size=300) + 4.0 * (rows >= 100), "plan": plan})
     result = km.changes(table, search=Search(n_resamples=199), rng=0)
     assert [point.columns for point in result.points] == [("level",), ("plan",)]
