@@ -11,6 +11,8 @@ import numpy as np
 
 EVERY = "*"
 """What stands for all columns where an option names single ones."""
+ABSENT = "(missing)"
+"""What stands for a cell without a value."""
 _LISTED = 8
 _UNITS = (3600, "hour"), (60, "minute")
 
@@ -172,9 +174,11 @@ def of_cell(value: float) -> str:
 
     Examples
     --------
-    >>> of_cell(2024.0), of_cell(-1234567.0), of_cell(0.123456789)
-    ('2024', '−1234567', '0.123457')
+    >>> of_cell(2024.0), of_cell(-1234567.0), of_cell(0.123456789), of_cell(math.nan)
+    ('2024', '−1234567', '0.123457', '(missing)')
     """
+    if math.isnan(value):
+        return ABSENT
     whole = value % 1.0 == 0.0 and abs(value) < _ALL_DIGITS
     return f"{value:{'z.0f' if whole else '.6g'}}".replace("-", "−")
 

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from ..core.words import signed
+from ..core.words import listed, percent, signed
 from .document import AnyPanel, Bars, Chart, Curve, HeatMap, Panel, Points, Steps, Strip, Surface, TextTable
 
 BARS = "Bars and shaded strips around lines are one standard error to either side."
@@ -57,11 +57,17 @@ def describe(panel: AnyPanel) -> str:
     parts = [f"{panel.y_label}{y_log} against {panel.x_label}{x_log}."]
     parts += [_strip(strip) for strip in panel.strips if strip.x]
     parts += [_outline(steps) for steps in panel.steps if steps.heights]
+    parts += [f"{blanks(panel)}."] if panel.blank else []
     parts += [_line(curve, _place(panel)) for curve in panel.curves if curve.x]
     parts += points
     parts += [f"{band.label}: from {_range(band.low, band.high)}." for band in panel.bands]
     parts += [f"{label}: at {_number(at)}." for label, at in panel.marks]
     return " ".join(parts + ([f"{panel.events.label}: {', '.join(panel.events.names)}."] if panel.events else []))
+
+
+def blanks(panel: Panel) -> str:
+    """Return the shares of blank cells beside the steps of a panel, or ""."""
+    return f"blank: {listed(map(percent, panel.blank))}" if panel.blank else ""
 
 
 def _labels(panel: AnyPanel) -> Iterator[str]:
@@ -200,4 +206,4 @@ def _day(days: float) -> str:
 
 
 def _number(value: float) -> str:
-    return signed(value, ".4g") if math.isfinite(value) else "not measured"
+    return signed(value) if math.isfinite(value) else "not measured"

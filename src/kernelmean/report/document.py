@@ -135,6 +135,8 @@ class Panel:
     y_log: bool = False
     strips: tuple[Strip, ...] = ()
     steps: tuple[Steps, ...] = ()
+    blank: tuple[float, ...] = ()
+    """Beside the steps: the share of rows of each of them that have no value."""
     points: tuple[Points, ...] = ()
     ticks: tuple[Ticks, ...] = ()
     """They look like the lines and areas with the same label."""

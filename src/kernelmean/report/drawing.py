@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.words import cut, rounded, signed
 from .beside import BESIDE, LINE, beside
+from .chart_texts import blanks
 from .document import AnyPanel, Bars, Curve, Events, HeatMap, Panel, Points, Surface
 from .palette import FIRST, QUIET, SECOND, Look
 from .styles import (
@@ -72,8 +73,9 @@ def draw(ax: Axes, panel: AnyPanel, styles: dict[str, Look]) -> None:
     wide, high = (72.0 / ax.figure.dpi * side for side in (ax.bbox.width, ax.bbox.height))
     ax.set_xlabel("" if isinstance(panel, HeatMap) else _fitted(panel.x_label, wide))
     ax.set_ylabel("" if isinstance(panel, HeatMap | Bars) else _fitted(panel.y_label, high))
-    if panel.title:
-        ax.set_title(_fitted(panel.title, wide), loc="left", fontsize="medium")
+    title = panel.title + (f" ({blanks(panel)})" if isinstance(panel, Panel) and panel.blank else "")
+    if title:
+        ax.set_title(_fitted(title, wide), loc="left", fontsize="medium")
 
 
 def _fitted(text: str, points: float) -> str:

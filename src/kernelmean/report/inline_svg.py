@@ -5,14 +5,14 @@ So hundreds of them take no time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
 from math import ceil, exp, floor, log, log10
 
 from ..core.words import cut, percent, signed
-from .chart_texts import describe
+from .chart_texts import blanks, describe
 from .document import AnySketch, Bars, Extent, Panel, Steps
 from .templates import clean
 
@@ -24,6 +24,8 @@ _LINE = 'fill="none" stroke="var(--series-2)" stroke-width="1.6"'
 """An area and a line: two samples are told apart without their colours."""
 _WIDER, _LINE_HEIGHT, _LETTERS, _NAMES, _ROOM = 3.0, 15.0, 24, 130.0, 16.0
 """Of a full picture: how much wider it is than a small one, and the room of texts."""
+_BLANK, _RULE = 13.0, 'fill="none" stroke="var(--edge)" stroke-width="0.6"'
+"""The room for the shares of rows without a value, and how the frame of such a bar is drawn."""
 
 
 @dataclass(frozen=True)
@@ -73,23 +75,35 @@ def _large_steps(picture: Panel) -> tuple[str, float]:
     """Return outlines above an axis with its numbers, and the height."""
     small, high = _body(picture)
     taller = _WIDER * (2.0 if len(picture.steps) <= 2 else 1.0)
-    bottom, many = taller * high, len(picture.steps) > 2
+    bottom, x = taller * high, _steps_axis(picture)
     edges = [edge for steps in picture.steps for edge in steps.edges]
-    x = _axis((log(edge) for edge in edges) if picture.x_log else edges)
     places = [
         (_WIDER * x(log(at) if picture.x_log else at), at) for at in _ticks(min(edges), max(edges), picture.x_log)
     ]
-    top = max(_highest([steps.heights for steps in picture.steps]))
-    heads = [(taller * _STRIP * k, steps.label) for k, steps in enumerate(picture.steps)] if many else []
-    heads = heads or [(0.0, f"{picture.y_label}, up to {percent(top)} in a bar")]
     drawn = [
         f'<g transform="translate(0 {_LINE_HEIGHT:g}) scale({_WIDER:g} {taller:g})">{small}</g>',
-        *(_text(2.0, at + 11.0, label) for at, label in heads),
+        *_heads(picture),
         *(_text(at, bottom + 2 * _LINE_HEIGHT, signed(value), "middle") for at, value in places),
         *(f'<path d="M{at:.1f} {bottom + _LINE_HEIGHT:g}v4" stroke="var(--edge)"/>' for at, _ in places),
         _text(_WIDER * _WIDTH / 2, bottom + 3 * _LINE_HEIGHT, picture.x_label, "middle"),
     ]
     return "".join(drawn), bottom + 3.4 * _LINE_HEIGHT
+
+
+def _heads(picture: Panel) -> Iterator[str]:
+    """Yield what stands above outlines: what they are up to, or each sample's name; and the shares of blank cells."""
+    if len(picture.steps) <= 2:
+        top = max(_highest([steps.heights for steps in picture.steps]))
+        yield _text(2.0, 11.0, f"{picture.y_label}, up to {percent(top)} in a bar")
+        if picture.blank:
+            yield _text(_WIDER * _WIDTH, 11.0, blanks(picture), "end")
+        return
+    for k, steps in enumerate(picture.steps):
+        yield _text(2.0, _WIDER * _STRIP * k + 11.0, steps.label)
+    for k, share in enumerate(picture.blank):
+        yield _text(
+            _WIDER * (_WIDTH - _BLANK), _WIDER * _STRIP * k + 2 * _LINE_HEIGHT, f"blank: {percent(share)}", "end"
+        )
 
 
 def _ticks(low: float, high: float, log_axis: bool) -> list[float]:
@@ -131,16 +145,33 @@ def _body(picture: AnySketch) -> tuple[str, float]:
 
 @_body.register
 def _(picture: Panel) -> tuple[str, float]:
-    """Return outlines of histograms."""
-    places = _places(len(picture.steps))
-    edges = [edge for steps in picture.steps for edge in steps.edges]
+    """Return outlines of histograms, and beside them the shares of blank cells."""
+    places, x = _places(len(picture.steps)), _steps_axis(picture)
     highest = _highest([steps.heights for steps in picture.steps])
-    x = _axis((log(edge) for edge in edges) if picture.x_log else edges)
     drawn = (
         f'<path d="{_outline(steps, x, top, place, log_axis=picture.x_log)}" {place.look}/>'
         for steps, top, place in zip(picture.steps, highest, places, strict=True)
     )
-    return "".join(drawn), _height(places)
+    return "".join((*drawn, *_blank_bars(picture.blank, places))), _height(places)
+
+
+def _steps_axis(picture: Panel) -> _Axis:
+    """Return the axis of outlines, which leaves room for bars of blank cells if there are some."""
+    edges = [edge for steps in picture.steps for edge in steps.edges]
+    end = _WIDTH - _MARGIN - (_BLANK if picture.blank else 0.0)
+    return _Axis([log(edge) for edge in edges] if picture.x_log else edges, end)
+
+
+def _blank_bars(shares: Sequence[float], places: Sequence[_Place]) -> Iterator[str]:
+    """Yield the share of blank cells of every sample, a bar in a frame that all rows would fill."""
+    beside = len(shares) if len(shares) <= 2 else 1
+    left, wide = _WIDTH - _BLANK + 2 * _MARGIN, _BLANK - 3 * _MARGIN
+    for base, tallest in dict.fromkeys((place.base, place.tallest) for place in places[: len(shares)]):
+        yield f'<rect x="{left:g}" y="{base - tallest:g}" width="{wide:g}" height="{tallest:g}" {_RULE}/>'
+    for which, (share, place) in enumerate(zip(shares, places, strict=False)):
+        x, high = left + wide * (which % beside) / beside, place.tallest * share
+        size = f'width="{wide / beside:g}" height="{high:.1f}"'
+        yield f'<rect x="{x:g}" y="{place.base - high:.1f}" {size} {place.look}/>'
 
 
 def _outline(steps: Steps, x: _Axis, top: float, place: _Place, *, log_axis: bool) -> str:
@@ -171,7 +202,7 @@ def _(picture: Bars) -> tuple[str, float]:
 @_body.register
 def _(picture: Extent) -> tuple[str, float]:
     """Return a value and its interval beside 0."""
-    x, middle = _axis((-picture.reach, picture.reach)), _HEIGHT / 2
+    x, middle = _Axis((-picture.reach, picture.reach)), _HEIGHT / 2
     zero, low, high, value = map(x, (0.0, picture.low, picture.high, picture.value))
     return (
         f'<line x1="{zero:.1f}" x2="{zero:.1f}" y1="0" y2="{_HEIGHT:g}" stroke="var(--edge)"/>'
@@ -193,13 +224,9 @@ def _height(places: Sequence[_Place]) -> float:
 class _Axis:
     """From values to places between the margins; values beyond the ends stay at them."""
 
-    def __init__(self, values: Sequence[float]) -> None:
-        self.low, self.high = min(values), max(values)
+    def __init__(self, values: Sequence[float], end: float = _WIDTH - _MARGIN) -> None:
+        self.low, self.high, self.end = min(values), max(values), end
 
     def __call__(self, value: float) -> float:
         share = (value - self.low) / ((self.high - self.low) or 1.0)
-        return _MARGIN + (_WIDTH - 2 * _MARGIN) * min(max(share, 0.0), 1.0)
-
-
-def _axis(values: Iterable[float]) -> _Axis:
-    return _Axis(list(values) or [0.0, 1.0])
+        return _MARGIN + (self.end - _MARGIN) * min(max(share, 0.0), 1.0)

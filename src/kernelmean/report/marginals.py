@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ def marginal(
     """Return the distributions of one column in some samples, on common axes.
 
     Numbers with more than twelve different values are shown as outlines of histograms with common bins, at equal ratios
-    if they have a long tail; anything else as the share of each value. NaN is left out, and the title says so.
+    if they have a long tail; anything else as the share of each value. Rows without a value are a bar beside.
 
     Parameters
     ----------
@@ -48,25 +49,32 @@ def marginal(
     (('A', (0.5, 0.5)), ('B', (0.75, 0.25)))
     """
     arrays = {one: np.asarray(values) for one, values in samples.items()}
-    are_numbers = all(values.dtype != object for values in arrays.values())
-    has_value = [~np.isnan(values) if are_numbers else np.ones(len(values), dtype=bool) for values in arrays.values()]
-    rows = [has.astype(np.float64) for has in has_value] if weigh is None else weigh(has_value)
     what = "share of rows" if weigh is None else "weighted share of rows"
-    weights = {one: weight[has] for one, weight, has in zip(arrays, rows, has_value, strict=True)}
-    if not are_numbers:
-        return _shares(name, what, arrays, weights, order)
-    known = {one: values[has] for (one, values), has in zip(arrays.items(), has_value, strict=True)}
-    absent = 1.0 - sum(map(len, known.values())) / max(sum(map(len, arrays.values())), 1)
-    title = f"{name} ({percent(absent)} missing)" if absent else name
-    if len(np.unique(np.concatenate(list(known.values())))) <= _MOST_VALUES:
-        return _shares(title, what, known, weights, order)
-    edges, pooled = bins(*known.values()), np.concatenate(list(known.values()))
-    long_tail = has_long_tail(pooled)
+    has_value = [np.ones(len(cells), bool) if cells.dtype == object else ~np.isnan(cells) for cells in arrays.values()]
+    known = {one: cells[has] for (one, cells), has in zip(arrays.items(), has_value, strict=True)}
+    pooled = np.concatenate(list(known.values()))
+    every = dict(zip(arrays, _weights([np.ones_like(has) for has in has_value], weigh), strict=True))
+    if pooled.dtype == object or len(np.unique(pooled)) <= _MOST_VALUES:
+        return _shares(name, what, arrays, every, order)
+    edges, long_tail = bins(*known.values()), has_long_tail(pooled)
     edges = np.geomspace(pooled.min(), pooled.max(), len(edges)) if long_tail else edges
     outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
-    title += f" (without the outer {percent(outside)})" if outside else ""
-    outlines = tuple(outline(one, values, edges, weights[one]) for one, values in known.items())
-    return Panel(title, label or name, what, steps=outlines, x_log=long_tail)
+    title = name + (f" (without the outer {percent(outside)})" if outside else "")
+    outlines = tuple(
+        outline(one, known[one], edges, rows[has])
+        for one, rows, has in zip(arrays, _weights(has_value, weigh), has_value, strict=True)
+    )
+    blank = tuple(
+        float(rows[~has].sum() / (rows.sum() or 1.0)) for rows, has in zip(every.values(), has_value, strict=True)
+    )
+    return Panel(title, label or name, what, steps=outlines, blank=blank if any(blank) else (), x_log=long_tail)
+
+
+def _weights(
+    rows: Sequence[BoolArray], weigh: Callable[[Sequence[BoolArray]], Sequence[Array]] | None
+) -> Sequence[Array]:
+    """Return how much each row of every sample counts where only these rows do."""
+    return [some.astype(np.float64) for some in rows] if weigh is None else weigh(rows)
 
 
 def outline(label: str, values: Array, edges: Array, weights: Array | None = None, *, density: bool = False) -> Steps:
@@ -127,11 +135,16 @@ def _shares(
     series = []
     for label, values in samples.items():
         weight = weights[label]
-        shares = [float(weight[values == value].sum()) / (float(weight.sum()) or 1.0) for value in shown]
+        shares = [float(weight[_are(values, value)].sum()) / (float(weight.sum()) or 1.0) for value in shown]
         series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
     texts = [of_cell(value) if isinstance(value, float) else str(value) for value in shown]
     names = (*texts, *([f"{rest} others"] if rest else []))
     return Bars(title, what, names, tuple(series))
+
+
+def _are(values: Any, value: Any) -> BoolArray:
+    """Return which cells are this value; NaN is a value, too."""
+    return np.isnan(values) if isinstance(value, float) and math.isnan(value) else values == value
 
 
 def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:

@@ -10,9 +10,8 @@ import numpy as np
 from ..core.array import Array, IntArray
 from ..core.cells import label, missing_cells
 from ..core.table import Frame
-from ..core.words import cut, of_cell
+from ..core.words import ABSENT, cut, of_cell
 from ..tables.columns.kinds import Coding
-from ..tables.columns.summaries import ABSENT
 
 _LONGEST = 40
 """The most letters of a cell."""

@@ -14,10 +14,9 @@ import numpy as np
 from ..core.cell_formats import is_number
 from ..core.cells import Declared, column_name, label, time_label
 from ..core.table import Frame, Table, as_table
-from ..core.words import count, listed
+from ..core.words import ABSENT, count, listed
 from .columns import match_columns
 from .columns.labels import as_labels
-from .columns.summaries import ABSENT
 from .datasets import BUILT_IN
 from .files import natural_order
 from .long_files import ColumnChoice, file_source, read_frame

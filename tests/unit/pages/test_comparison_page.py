@@ -214,7 +214,7 @@ class TestKinds:
         assert shares[panels["smoker"].names.index("True")] == pytest.approx(means[1])
         assert isinstance(panels["joined"], Panel)
         assert panels["joined"].x_label.startswith("joined, days after 2020-01-0")
-        assert "missing" in panels["age"].title
+        assert panels["age"].blank == (1 / 80, 1 / 70)
         assert set(found.witnesses) == {"age", "joined"}
 
 

@@ -84,3 +84,20 @@ def test_full_bars_write_names_and_shares() -> None:
     text = full(Bars("x", "share", ("no", "<yes>"), (("A", (0.5, 0.5)), ("B", (1.0, 0.0)))))
     assert re.findall(r"<text [^>]*>(.*?)</text>", text) == ["no", "50 %", "100 %", "&lt;yes&gt;", "50 %", "0 %"]
     assert numbers(text, r' width="([\d.]+)"') == [90.0, 180.0, 90.0, 0.0]
+
+
+@pytest.mark.parametrize("samples", [2, 3])
+def test_blank_cells_are_a_bar_beside_as_high_as_their_share(samples: int) -> None:
+    steps = tuple(Steps(f"s{k}", (0.0, 1.0, 2.0), (0.5, 0.5)) for k in range(samples))
+    shares = (0.25, 0.5, 1.0)[:samples]
+    panel = Panel("x", "x", "share of rows", steps=steps, blank=shares)
+    sizes = [tuple(map(float, size)) for size in re.findall(r'<rect x="([\d.]+)".*?height="([\d.]+)"', sketch(panel))]
+    frames = 1 if samples == 2 else samples
+    tall = sizes[0][1]
+    assert [high for _, high in sizes[frames:]] == pytest.approx([share * tall for share in shares], abs=0.05)
+    paths = re.findall(r' d="(.*?)"', sketch(panel))
+    right = max(float(x) for path in paths for x in re.findall(r"[MH]([\d.]+)", path))
+    assert all(x > right for x, _ in sizes)
+    words = [text for text in re.findall(r"<text [^>]*>(.*?)</text>", full(panel)) if text.startswith("blank")]
+    each = ["blank: 25 %", "blank: 50 %", "blank: 100 %"]
+    assert words == (["blank: 25 %, 50 %"] if samples == 2 else each)

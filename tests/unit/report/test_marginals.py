@@ -46,9 +46,14 @@ def test_rare_categories_are_put_together() -> None:
     assert sum(panel.series[0][1]) == pytest.approx(1.0)
 
 
-def test_missing_cells_are_told_and_do_not_count() -> None:
+def test_cells_without_a_value_are_a_bar_beside() -> None:
     panel = marginal("x", {"a": [np.nan, 1.0, 1.0, 2.0], "b": [1.0, 2.0, np.nan, np.nan]})
-    assert panel.title == "x (38 % missing)"
-    assert panel.series == (("a", (2 / 3, 1 / 3)), ("b", (0.5, 0.5)))
+    assert panel.names == ("1", "2", "(missing)")
+    assert panel.series == (("a", (0.5, 0.25, 0.25)), ("b", (0.25, 0.25, 0.5)))
+    values = np.concatenate([RNG.normal(size=30), np.full(10, np.nan)])
+    steps = marginal("x", {"a": values, "b": values[:30]})
+    assert steps.blank == (0.25, 0.0)
+    assert sum(steps.steps[0].heights) == pytest.approx(1.0)
+    assert marginal("x", {"a": values[:30]}).blank == ()
     empty = marginal("x", {"a": np.full(3, np.nan), "b": RNG.normal(size=30)})
     assert set(empty.steps[0].heights) == {0.0}

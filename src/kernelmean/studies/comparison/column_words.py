@@ -11,11 +11,10 @@ from typing import final
 import numpy as np
 
 from ...core.array import Array
-from ...core.words import count, leave_out, listed, percent, signed
+from ...core.words import ABSENT, count, leave_out, listed, percent, signed
 from ...inference.wording import brief, titles
 from ...report.description import Grid
 from ...tables.columns import Encoded, MissingCells
-from ...tables.columns.summaries import ABSENT
 from ..designs import TableDesign
 from .column import ColumnDifference
 from .row_weights import RowWeights

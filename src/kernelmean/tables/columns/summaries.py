@@ -15,7 +15,6 @@ from ...core.array import Array
 LEVEL = 0.95
 UNKNOWN = (math.nan, math.nan)
 Interval: TypeAlias = tuple[float, float]
-ABSENT = "(missing)"
 
 
 @final

@@ -17,10 +17,10 @@ from ....core.array import Array, IntArray
 from ....core.cell_formats import has_decimal_comma, is_number
 from ....core.cells import Cells, loses_digits, shared
 from ....core.table import Frame
-from ....core.words import count, leave_out
+from ....core.words import ABSENT, count, leave_out
 from ...limits import MOST_COUNTED
 from ..labels import as_labels, cell_counts, label_counts
-from ..summaries import ABSENT, CategoryShares, ColumnSummary
+from ..summaries import CategoryShares, ColumnSummary
 from ..texts import TextCells, identifies, mend, refusal
 from .base import IS_MISSING, NOT_FITTED, CellsSeen, Coding, ColumnKind, Wanted
 
