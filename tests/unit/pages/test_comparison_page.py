@@ -218,6 +218,17 @@ class TestKinds:
         assert set(found.witnesses) == {"age", "joined"}
 
 
+def test_where_blank_cells_alone_differ_there_is_no_witness() -> None:
+    draws = np.random.default_rng(0)
+    first, second = ({"x": draws.normal(size=200), "y": draws.normal(shift, 1.0, 200)} for shift in (0.0, 1.0))
+    second["x"][:80] = np.nan
+    result = compare(pd.DataFrame(first), pd.DataFrame(second), missing={"x": "category"}, **QUICK)
+    found = gather(result)
+    assert set(found.columns) == {"x", "y"}
+    assert found.marginals[found.columns.index("x")].blank == (0.0, 0.4)
+    assert set(found.witnesses) == {"y"}
+
+
 def test_the_same_seed_makes_the_same_page(differing: Comparison) -> None:
     first, second = (comparison_page(differing, gather(differing, rng=1)) for _ in range(2))
     assert first == second

@@ -199,12 +199,17 @@ def _telling(
 
 
 def _witness(axis: Axis, frames: Sequence[Frame], rng: np.random.Generator) -> WitnessBands | None:
-    """Return the witness of one column over its range, with the band of chance, without missing cells."""
-    first, second = (values[~np.isnan(values)] for values in map(axis.values, frames))
+    """Return the witness of a column's values over their range, with the band of chance; None if blank cells alone may
+    differ, as the values stay within chance.
+    """
+    samples = [axis.values(frame) for frame in frames]
+    first, second = (values[~np.isnan(values)] for values in samples)
     if not len(first) or not len(second):
         return None
     subject = SampleSubject.gaussian(first[:, None], second[:, None])
-    return witness_bands(subject, _grid(np.concatenate([first, second])), rng=rng)
+    bands = witness_bands(subject, _grid(np.concatenate([first, second])), rng=rng)
+    complete = len(first) + len(second) == sum(map(len, samples))
+    return bands if complete or len(bands.outside) else None
 
 
 def _witness_of_design(result: Comparison, axis: Axis, rng: np.random.Generator) -> WitnessBands | None:
