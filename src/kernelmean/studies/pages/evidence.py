@@ -199,8 +199,9 @@ def _telling(
 
 
 def _witness(axis: Axis, frames: Sequence[Frame], rng: np.random.Generator) -> WitnessBands | None:
-    """Return the witness of a column's values over their range, with the band of chance; None if blank cells alone may
-    differ, as the values stay within chance.
+    """Return the witness of the values of one column, with the band of chance; None if blank cells alone may differ.
+
+    That is so where some cells are blank and the witness of the others stays within chance.
     """
     samples = [axis.values(frame) for frame in frames]
     first, second = (values[~np.isnan(values)] for values in samples)
