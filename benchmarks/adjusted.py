@@ -165,8 +165,8 @@ column are equal in the population; the small one is .3 of a column whose noise 
 .7. The test by inverse propensities takes estimated weights as if they were known, and needs a propensity whose log
 odds are a line in z.
 
-*But* with waves in z intervals of a hidden difference are too short: .87 of 95 % hold it in 60 and 60 rows, .89 in 1000
-and 300 (100 tables, standard error .03).
+*But* with waves in z intervals of a hidden difference are too short: .87 of 95 % hold it in 60 and 60 rows, .89 in
+1,000 and 300 (100 tables, standard error .03).
 """
 
 

@@ -3,7 +3,7 @@
     python benchmarks/changes.py [--series 30] [--resamples 999] [--kinds NAME ...] [--write]
 
 Needs ruptures and changeforest (``pip install ruptures changeforest``), which are no dependencies. Series of 500 or
-1000 rows: those that ruptures makes itself, one after Arlot, Celisse & Harchaoui (2019) with ten changes between seven
+1,000 rows: those that ruptures makes itself, one after Arlot, Celisse & Harchaoui (2019) with ten changes between seven
 distributions, and changes of a mean, a variance, a shape, a tail, a correlation, a short excursion, and none. F1 as in
 van den Burg & Williams (2020): the first row counts as a change point, and others are found where they are at most five
 rows away.

@@ -272,7 +272,7 @@ def report() -> None:
     print()
     say(
         """Rows of five columns in batches of 10,000, which are drawn again every time they are read; memory is the most
-        that a process of its own holds, beyond what it held after a fit of 1000 rows."""
+        that a process of its own holds, beyond what it held after a fit of 1,000 rows."""
     )
     table("rows in batches", "seconds of a fit", "MiB")
     for n in LONG:

@@ -6,7 +6,7 @@
 
 The shapes are those of the simulations of Vogelstein et al. (2019, eLife 8:e41690, "Discovering and deciphering
 relationships across disparate data modalities"), in one dimension and without noise; they took no part in the design
-of what batches see. In a table of 4000 rows a share of them has the shape and the others have independent columns with
+of what batches see. In a table of 4,000 rows a share of them has the shape and the others have independent columns with
 the same two distributions. The share is the one of a grid for which the test in memory finds about half of 20 tables
 that are not counted.
 """

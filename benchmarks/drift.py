@@ -59,7 +59,7 @@ def cell(delays: list[float]) -> str:
 
 def late(streams: int) -> None:
     """Print delays by either promise, and the interval of the change 500 rows later, for changes at several rows."""
-    print("| change | at row | level 0.05 | run length 10 000 | interval of the change |\n|---|---|---|---|---|")
+    print("| change | at row | level 0.05 | run length 10,000 | interval of the change |\n|---|---|---|---|---|")
     for name in ("mean of one column + 0.5 sd", "mean of one column + 1 sd", "both sd × 1.5"):
         for before in (300, 3000):
             delays, ends = np.empty((2, streams)), []

@@ -309,7 +309,7 @@ def report_published(rows: dict) -> None:
                 share = (rows[f"moments, {d} columns, {what}", n] <= LEVEL).mean()
                 print(line(str(d), str(n), what, f"{share:.3f}", *(rate.split()[at] for rate in theirs)))
     print(
-        "\nThe rows are drawn with the seeds of CSIC's authors, 1000 tables a null and 500 an alternative, like "
+        "\nThe rows are drawn with the seeds of CSIC's authors, 1,000 tables a null and 500 an alternative, like "
         "theirs. Their rates are from the result files of their repository."
     )
 
@@ -362,7 +362,7 @@ covariance measure (Lundborg et al.), 200 columns of the doubly robust generativ
 strata alone are ours.
 
 *But* with 250 rows the sine is too fast for the regressions: a true null is rejected, and the power of its alternatives
-means nothing. With 1000 rows the level holds.
+means nothing. With 1,000 rows the level holds.
 """
 
 

@@ -118,7 +118,7 @@ def anderson_darling(rows: np.ndarray) -> float:
 
 
 def drawn_null(statistic: Callable[[np.ndarray], float], draw: Rows, seed: int) -> np.ndarray:
-    """Return the sorted values of a statistic of 2000 samples of the null distribution."""
+    """Return the sorted values of a statistic of 2,000 samples of the null distribution."""
     rng = np.random.default_rng(seed)
     return np.sort([statistic(draw(N, rng)) for _ in range(2000)])
 
@@ -129,7 +129,7 @@ def share_beyond(null: np.ndarray, value: float) -> float:
 
 
 class Energy:
-    """The energy test of rows against N(0, I): the mean distance to 4000 rows of it, less half of their own."""
+    """The energy test of rows against N(0, I): the mean distance to 4,000 rows of it, less half of their own."""
 
     def __init__(self) -> None:
         self.reference = np.random.default_rng(1).normal(size=(4000, 5))
@@ -390,7 +390,7 @@ statistic with simulated p-values, as `goodness_of_fit` computes them.
 
 {one}
 
-In five columns it is N(0, I), beside the energy test (distances to 4000 rows, simulated p-values).
+In five columns it is N(0, I), beside the energy test (distances to 4,000 rows, simulated p-values).
 
 {five}
 
@@ -402,8 +402,8 @@ in one column, by .35 in one of five), tests that look for little else find more
 
 X is N(0, 1), P and Q are N(m, 1) in the first column, the kernel is Gaussian(1). On two sides of X, and where
 one model is drawn twice, both are equally near: the level should be .05, with a standard error of .007 in
-1000 runs. Intervals have level .95; m of unequal models is given. Where models are near X or share rows, and in samples
-of some dozens of rows, the test rejects a little too often.
+1,000 runs. Intervals have level .95; m of unequal models is given. Where models are near X or share rows, and in
+samples of some dozens of rows, the test rejects a little too often.
 
 {closer}
 """

@@ -48,8 +48,8 @@ def few_rows(dependent: int) -> np.ndarray:
 
 CELLS: dict[str, Callable[[], Any]] = {
     "`dependence`, 1461 × 6 mixed, 15 pairs": weather,
-    "`dependence`, 200 × 50, 1225 pairs, 1 depends": lambda: few_rows(1),
-    "`dependence`, 200 × 50, 1225 pairs, 10 depend": lambda: few_rows(10),
+    "`dependence`, 200 × 50, 1,225 pairs, 1 depends": lambda: few_rows(1),
+    "`dependence`, 200 × 50, 1,225 pairs, 10 depend": lambda: few_rows(10),
 }
 
 

@@ -1,4 +1,4 @@
-"""Speed of kernel mean matching: weights only at n = 10 000, joint at n = 500, and the joint objective by torch.
+"""Speed of kernel mean matching: weights only at n = 10,000, joint at n = 500, and the joint objective by torch.
 
     python benchmarks/matching.py --rounds 5
 

@@ -48,7 +48,7 @@ def uci(data: Path, name: str, repetition: int) -> Task:
 
 
 def t_rows(n: int, repetition: int) -> Task:
-    """Draw n training rows and 1000 test rows of a t-distribution."""
+    """Draw n training rows and 1,000 test rows of a t-distribution."""
     rng = np.random.default_rng([n, repetition])
     return StudentT.random(DIM, FREEDOM, rng).task(n, 1000, rng, repetition)
 

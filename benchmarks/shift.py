@@ -170,7 +170,7 @@ def read() -> list[dict[str, Any]]:
 
 
 def seconds() -> dict[str, float]:
-    """Return seconds of one thread for two tables of 10 000 rows and ten columns."""
+    """Return seconds of one thread for two tables of 10,000 rows and ten columns."""
     rng = np.random.default_rng(0)
     X, target = rng.normal(size=(ROWS, 10)), rng.normal(0.3, 0.9, size=(ROWS, 10))
     start = time.process_time()
@@ -242,7 +242,7 @@ outcome that the columns do not explain, which weights cannot know. Nor do weigh
 ADAPT the relation of outcome and columns is another one in the target, and where few rows resemble the target, a
 straight line through all rows may err less.
 
-Two tables of 10 000 rows and ten columns take {seconds:.1f} seconds of one thread."""
+Two tables of 10,000 rows and ten columns take {seconds:.1f} seconds of one thread."""
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 The second line measures one peer, with ours beside it, and puts its lines into docs/evidence/speed.md. The third
 measures nothing; it takes the table of the README from docs/evidence/speed.md.
 
-One thread, 1000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
+One thread, 1,000 permutations, standard normal data: the test with one kernel, Gaussian with the median bandwidth, and
 the default test, which is adaptive. In every round ours and the peers take turns; medians over the rounds are quoted. A
 peer that takes minutes is measured with few permutations and with one, and continued in a straight line. Other
 libraries run in a second interpreter, which may be one of another environment; its start and imports are not counted.
@@ -267,15 +267,15 @@ def slower(found: list[Found]) -> str:
 
 
 INTRODUCTION = f"""A line has n rows per sample, or n pairs of rows, in d columns of standard normal data. There are
-{RESAMPLES} permutations, on one thread.
+{RESAMPLES:,} permutations, on one thread.
 
 - *One kernel* is `estimator="kme"`, Gaussian with the median bandwidth. Ratios to peers are about it.
 - *Default* is the test without options, which combines about twenty kernels. Above {ADAPTIVE_LIMIT:,} rows it adds up
   features in bins, and [Data of any length](../scale.md) has its times.
 - A *peer* is another library or program. *From 60* means that it was measured with one and with 60 permutations, and
-  continued in a straight line to {RESAMPLES}. pted tests the energy distance and dcor the distance covariance, both
+  continued in a straight line to {RESAMPLES:,}. pted tests the energy distance and dcor the distance covariance, both
   with kernels of their own; pted 2.0 is given NumPy arrays. The NumPy loop indexes the Gram matrix again for every
-  permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1000 and 500 copies) and
+  permutation. MMDAgg is rebuilt from its paper (`benchmarks/rebuilt/`: twenty kernels, 1,000 and 500 copies) and
   compared with the default, which is adaptive too.
 - All times are medians of rounds in which kernelmean and the peers take turns: the wall clock, and in brackets the
   processor time, which other programs on the machine disturb less.

@@ -3,10 +3,10 @@
     python benchmarks/torch_tests.py [--device cuda] [--n 100000] [--dim 20] [--rounds 5] [--numpy] [--loops]
         [--default]
 
-Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1000 permutations. Without a GPU a small n
+Two samples of n rows each from N(0, I), Gaussian kernel, median bandwidth, 1,000 permutations. Without a GPU a small n
 is the default: the figures then say that the path runs, not how fast a GPU is.
 
-One pass over the Gram matrix adds up pairs of bins of rows, about 1000 in all, and bins are permuted. A pass makes n²
+One pass over the Gram matrix adds up pairs of bins of rows, about 1,000 in all, and bins are permuted. A pass makes n²
 values once; the permutations then cost nothing.
 
 Columns: seconds of the whole call, with the points on the device; the same without what the host does (``pass``);

@@ -197,8 +197,8 @@ def tests_in_bins() -> None:
     rows = {row["key"]: row for row in read()}
     mine = [rows[cell.key] for cell in BINNED if cell.key in rows]
     print(
-        '\n## Tests in bins\n\nAbove 20 000 rows the default tests use `scheme="bins"`. Here they use it on fewer rows,'
-        "\nso that bins are small and many rows are left over, and on 100 000 rows against 300. If p-values may tie, "
+        '\n## Tests in bins\n\nAbove 20,000 rows the default tests use `scheme="bins"`. Here they use it on fewer rows,'
+        "\nso that bins are small and many rows are left over, and on 100,000 rows against 300. If p-values may tie, "
         "or rows\ndrift alike in both samples (*ties* in the table), only the upper bound is checked.\n"
     )
     if of_today(mine):

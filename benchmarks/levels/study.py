@@ -1,4 +1,4 @@
-"""The level of every test: estimator × scheme × distribution and size of the data, 2000 null data sets a cell.
+"""The level of every test: estimator × scheme × distribution and size of the data, 2,000 null data sets a cell.
 
 Beside these there are the default tests, of which nothing is chosen, on many more distributions and in designs
 (defaults.py) and in bins (bins.py), and ``compare`` and ``dependence`` on tables with missing cells (missing.py).

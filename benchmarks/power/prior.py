@@ -258,7 +258,7 @@ MANY = 1_000_000
 
 
 def draw_two_samples(seed: int) -> tuple[str, Table, Table]:
-    """Return the family and the samples of one random problem: of 8 to 1500 rows, from ``MANY`` on of up to 20,000."""
+    """Return the family and the samples of one random problem: of 8 to 1,500 rows, from ``MANY`` on of up to 20,000."""
     rng = np.random.default_rng([seed, 46])
     sizes = (8, 1500, 40) if seed < MANY else (1500, 20_000, 10)
     family = list(TWO_SAMPLES)[rng.choice(len(TWO_SAMPLES), p=np.array(list(TWO_SAMPLES.values())))]

@@ -6,7 +6,7 @@ there.
 
 *One test*: data sets of one pair of columns with one kind of dependence. The full test's p
 and the screen's evidence say which data sets are found at .05, and at the smallest p-value of 499 permutations, and how
-many of these the screen drops under the limits for 45 to 300 tests (.2), 600 (.1), and 1200 or more (.05).
+many of these the screen drops under the limits for 45 to 300 tests (.2), 600 (.1), and 1,200 or more (.05).
 
 *Families*: whole tables by ``dependence`` with and without the screen, by the same seed: how many true
 dependences Holm's method finds, and in how many tables without any it finds one.

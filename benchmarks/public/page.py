@@ -153,15 +153,15 @@ Written by `python benchmarks/public/run.py --page`.
 
 The settings are those of other authors' papers, drawn again from their definitions. No weight was fitted on them.
 But early looks at up to 100 trials per setting, with other random numbers, led to three changes: design cases with
-more rows, more weight for narrow regularized kernels (fitted on those cases), and tests of up to 2048 single
+more rows, more weight for narrow regularized kernels (fitted on those cases), and tests of up to 2,048 single
 columns; with 256, the two sparse shifts were found in .4 of the trials. Later, losses in HDGM and in spreads that rise
 with the size of x led to members that see such differences, and to design cases of the same kinds ("hidden groups",
 "spread by size"), and the loss in blobs to more landmarks and more weight for what looks at the nearest rows, whose
 numbers were chosen on design cases: these three are no longer unseen.
 
 A member that compared the log-volumes of two samples of many columns has been taken out since: it was no kernel and had
-an engine of its own. It found AR correlation in .783 and equicorrelation .5, .525 in .993 of 1000 trials. Settings with
-500 columns were run again without it, 50 to 200 trials each.
+an engine of its own. It found AR correlation in .783 and equicorrelation .5, .525 in .993 of 1,000 trials. Settings
+with 500 columns were run again without it, 50 to 200 trials each.
 
 *kernelmean* is `mmd_test(X, Y)` or `hsic_test(X, Y)` without any option, with its standard error. *Asked* is the
 power that was set as a target; the verdict allows for two standard errors. For another test, a cell has its power
@@ -171,7 +171,7 @@ The powers of Nyström permutations and of Fourier features are those of 70 feat
 files.
 
 MMDAgg, MMD-FUSE, HSICAgg and the spectral test are rebuilt from their definitions (`benchmarks/rebuilt/`), with
-{RESAMPLES} to 1399 permutations; the authors have up to 2000. The others are the programs of their libraries. The
+{RESAMPLES} to 1,399 permutations; the authors have up to 2,000. The others are the programs of their libraries. The
 kernel likelihood ratio is the best of its published variants. What its authors call AggMMD is *Bonferroni over five
 bandwidths* here, because it lacks the level correction of MMDAgg."""
     return "\n\n".join(

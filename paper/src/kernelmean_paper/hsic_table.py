@@ -21,7 +21,7 @@ FULL = {PAIRS: TRIALS, PERMUTED: 500}
 
 
 class Table4(Experiment):
-    """Shares η of the 35 pairs, 200 trials, 2000 permutations; one p-value serves all levels."""
+    """Shares η of the 35 pairs, 200 trials, 2,000 permutations; one p-value serves all levels."""
 
     name: ClassVar[str] = "table4"
     title: ClassVar[str] = "Table 4: the power of HSIC on Eckerle4"

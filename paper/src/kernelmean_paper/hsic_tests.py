@@ -34,7 +34,7 @@ _BATCH = 256
 def paper_tests(x: Array, y: Array, bandwidths: tuple[float, float], seed: int) -> dict[str, float]:
     """Return the p-values of the paper's estimators on pairs, by method, in every reading.
 
-    Uses all permutations if there are at most 2001, otherwise 2000 random ones and the observed one.
+    Uses all permutations if there are at most 2,001, otherwise 2000 random ones and the observed one.
     """
     found = {}
     for name, make in ESTIMATORS.items():

@@ -81,7 +81,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
         What the weights are of: the outcomes, or what is left of them; of many rows, means of units of rows.
     loocv_ : float
         The mean squared distance in the RKHS between :math:`k(y_i, ·)` and the estimate at x_i without row i; of many
-        rows, over 5000 drawn at random. So are the next two.
+        rows, over 5,000 drawn at random. So are the next two.
     r2_ : float
         One minus ``loocv_`` over that of the estimate that ignores x: how much x says about the distribution of Y.
     r2_mean_ : array of shape (q,)
@@ -101,9 +101,9 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     ``make_pipeline(TableEncoder(), ...)``. O(n m (m + q)) time for m = 120 landmarks.
 
     Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
-    takes all as fewer. First 5000 rows are drawn, by which all is chosen as above. Then features of all rows are added
-    up, so that predicted means are exact. Last, rows are dealt to the nearest of 2000 outcomes: units, with the sums of
-    the weights of their rows, and their mean outcome; samples are outcomes of the rows drawn. Memory does not grow.
+    takes all as fewer. First 5,000 rows are drawn, by which all is chosen as above. Then features of all rows are added
+    up, so that predicted means are exact. Last, rows are dealt to the nearest of 2,000 outcomes: units, with the sums
+    of the weights of their rows, and their mean outcome; samples are outcomes of the rows drawn. Memory does not grow.
 
     Conditional mean embeddings: Song, Huang, Smola & Fukumizu (2009); Park & Muandet (2020). Weights are made
     non-negative for all but ``weights`` and ``embedding``, see ``probabilities``.

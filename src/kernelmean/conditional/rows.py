@@ -97,7 +97,7 @@ class Targets(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class FitRows:
-    """All rows of a fit, X and y side by side, and those that are kept: all, or 5000 drawn at random of many."""
+    """All rows of a fit, X and y side by side, and those that are kept: all, or 5,000 drawn at random of many."""
 
     read: Callable[[], Iterator[Array]]
     """Starts to read them."""

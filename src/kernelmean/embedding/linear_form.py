@@ -50,7 +50,7 @@ def linear_form(embedding: Embedding, method: Method = "projected", *, cutoff: f
     Raises
     ------
     ValueError
-        Above 5000 points, for an unknown method, and for the printed form of a full covariance.
+        Above 5,000 points, for an unknown method, and for the printed form of a full covariance.
     TypeError
         When "second_order" or "printed" is used with a kernel or noise that is not Gaussian.
 

@@ -58,7 +58,7 @@ class BayesianKernelMean(MeanEstimator):
     Raises
     ------
     ValueError
-        Above 2000 points: every λ costs O(n³).
+        Above 2,000 points: every λ costs O(n³).
 
     Notes
     -----

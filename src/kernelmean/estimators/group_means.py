@@ -89,7 +89,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         The leave-one-out risk: the mean over groups of :math:`|\hat μ_t|^2` plus the mean over their rows of
         :math:`k(x_i, x_i) - 2 \hat μ_t^{(-i)}(x_i)`, with the estimate from all rows but i.
     notes_ : tuple of str
-        Which features stand for the kernel, beyond 5000 rows.
+        Which features stand for the kernel, beyond 5,000 rows.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -99,9 +99,9 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     covariance within groups. β minimizes the leave-one-out risk without noise, then the noise and the scale do at this
     β. The risk is exact: without row i of group t, the mean of t, its distances and its weights are computed from the
     other rows; the features, the bandwidth, the factors n_s and the other groups stay as they are. If sharing gains
-    nothing, β is infinite. Beyond 20 000 rows, groups of so many, drawn at random, decide. See :doc:`/guides/groups`.
+    nothing, β is infinite. Beyond 20,000 rows, groups of so many, drawn at random, decide. See :doc:`/guides/groups`.
 
-    O(n² d) time up to 5000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Such averages: Marienwald, Fermanian &
+    O(n² d) time up to 5,000 rows, O(n (m² + T)) by m = 512 landmarks beyond. Such averages: Marienwald, Fermanian &
     Blanchard (2021), with two parameters tuned on other data; Blanchard, Fermanian & Marienwald (2024).
 
     Examples

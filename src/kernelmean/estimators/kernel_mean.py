@@ -75,8 +75,8 @@ class KernelMean(MeanEstimator):
         target but keeps it as basis point.
     features : FeatureMap or int, optional
         Fit sums of features instead of the rows: landmarks or Fourier features of the kernel, or how many landmarks to
-        make. By default, rows in memory are fitted exactly up to 20 000 where a noise is searched, 5000 with
-        filter="ridge", and 100 000 otherwise; 512 landmarks represent more rows. 0 fits any array exactly.
+        make. By default, rows in memory are fitted exactly up to 20,000 where a noise is searched, 5,000 with
+        filter="ridge", and 100,000 otherwise; 512 landmarks represent more rows. 0 fits any array exactly.
 
     Attributes
     ----------
@@ -109,8 +109,8 @@ class KernelMean(MeanEstimator):
     Notes
     -----
     The bandwidth is that of the whole sample and stays fixed when points are left out. For Gaussian kernels, scores
-    are exact and have analytic gradients, in O(n² d) time and, beyond 5000 points, O(block²) memory. Under other
-    kernels, one variable is searched, without gradient. Spectral filters make n × n matrices, for at most 5000 points.
+    are exact and have analytic gradients, in O(n² d) time and, beyond 5,000 points, O(block²) memory. Under other
+    kernels, one variable is searched, without gradient. Spectral filters make n × n matrices, for at most 5,000 points.
     Xia et al. (2021), eqs. (7), (24); Muandet et al. (2014) for the shrinkage estimators.
 
     Warns
@@ -282,7 +282,7 @@ def FKMSE(  # noqa: N802
 ) -> KernelMean:
     r"""Return the flexible shrinkage estimator, with weights :math:`β = (K+λI)^{-1} K 1_n / n`.
 
-    λ minimizes the leave-one-out score; O(n³) time, for at most 5000 points. Muandet et al. (2014); Muandet et al.
+    λ minimizes the leave-one-out score; O(n³) time, for at most 5,000 points. Muandet et al. (2014); Muandet et al.
     (2016) call it S-KMSE, with λ_2014 = n λ_2016. All parameters and what ``fit`` sets: :class:`KernelMean`.
 
     Examples

@@ -57,7 +57,7 @@ class Weighing:
     Raises
     ------
     ValueError
-        Above 5000 points: a filter needs Q as a matrix.
+        Above 5,000 points: a filter needs Q as a matrix.
     """
 
     def __init__(self, X: Array, kernel: Kernel, noise: Noise) -> None:

@@ -196,7 +196,7 @@ def pivoted_cholesky(kernel: Kernel, points: Array, *, max_rank: int, residual: 
 
 
 def _first_pivots(kernel: Kernel, points: Array, max_rank: int, tolerance: float) -> Pivots | None:
-    """Return greedy pivots among 256 of the points, or among 1000 if more than half of the 256 are needed.
+    """Return greedy pivots among 256 of the points, or among 1,000 if more than half of the 256 are needed.
 
     None if the 256 show that the rank is too high: already so, or nearly full on these points.
     """

@@ -139,12 +139,12 @@ def dhsic_test(
 
     Notes
     -----
-    The p-value is exact: the rows of every variable but the first are permuted, independently of each other; the
-    columns of a variable stay together. For two variables dHSIC is the V-statistic of :func:`kernelmean.hsic_test`.
-    With a constant variable dHSIC is 0 and p = 1. O(P k n²) time for P permutations of k variables, four times that
-    with "adaptive" (three variables of 200 rows take less than a second, of 1000 rows 12 seconds). Beyond 5000 rows the
-    kernels are evaluated again in each permutation, and memory is never O(n²). Pfister et al. (2018), definition 2.6
-    and section 3.2.2.
+    The p-value is exact: the rows of every variable but the first are permuted, independently of each
+    other; the columns of a variable stay together. For two variables dHSIC is the V-statistic of
+    :func:`kernelmean.hsic_test`. With a constant variable dHSIC is 0 and p = 1. O(P k n²) time for P permutations of k
+    variables, four times that with "adaptive" (three variables of 200 rows take less than a second, of 1,000 rows 12
+    seconds). Beyond 5,000 rows the kernels are evaluated again in each permutation, and memory is never O(n²). Pfister
+    et al. (2018), definition 2.6 and section 3.2.2.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class Rotations:
 def block_length(n: int, count: int) -> int:
     """Return a length with a fast transform that leaves few rows over.
 
-    Short samples are one block. Otherwise blocks have 1000 to 2560 rows if there are that many. Of these lengths, the
+    Short samples are one block. Otherwise blocks have 1,000 to 2,560 rows if there are that many. Of these lengths, the
     choice is the one that leaves the fewest percent of the rows over, then the one that needs the fewest cosets for
     ``count`` permutations.
     """

@@ -138,7 +138,7 @@ def is_constant(points: Array) -> bool:
 
 
 def median_rows(n: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows whose median distance is used: all, or 1000 that the seed draws."""
+    """Return the rows whose median distance is used: all, or 1,000 that the seed draws."""
     return np.arange(n) if n <= MEDIAN_ROWS else rng.choice(n, MEDIAN_ROWS, replace=False)
 
 

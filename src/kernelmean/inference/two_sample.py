@@ -43,7 +43,7 @@ def mmd_test(
     ----------
     X, Y : array of shape (n, d) and (m, d), data frame, path, or anything else that :func:`kernelmean.read` takes
         Two samples with the same columns. Arrays of torch, or of another library with the array API, stay on their
-        device; an adaptive test of up to 20 000 rows copies them from there.
+        device; an adaptive test of up to 20,000 rows copies them from there.
     kernel : Kernel, class, function or str, optional
         Short for ``estimator=KME(kernel)``, in the units of the columns. A rule for the bandwidth, as in
         ``Gaussian("median")``, looks at the pooled sample. A function k(X, Y), or "precomputed" if X and Y are the rows
@@ -61,7 +61,7 @@ def mmd_test(
         The unbiased statistic, the default, or the V-statistic, the only one with strata, clusters, weights or series.
     scheme : {"auto", "exact", "random", "bins"}
         Permutations that are evaluated fast together, all of them, or independent random ones; all are exact. "bins"
-        adds up features of the rows in about 1000 bins, in memory that does not grow with the rows.
+        adds up features of the rows in about 1,000 bins, in memory that does not grow with the rows.
     n_resamples : int
         The least number of permutations besides the observed one, or all of them if there are no more.
     rng : int, Generator, or None
@@ -91,11 +91,11 @@ def mmd_test(
     The p-value is exact: under the null hypothesis P(p ≤ α) ≤ α for every n and m, with ties counted. Constant data
     have p = 1. Swapping X and Y changes nothing but rounding; rescaling columns does not change p of "adaptive".
 
-    What changes places are rows, up to 1024 of them; beyond that bins of rows, which keeps the test exact
+    What changes places are rows, up to 1,024 of them; beyond that bins of rows, which keeps the test exact
     (Domingo-Enrich, Dwivedi & Mackey 2025). One kernel takes one pass over all pairs of rows, O(n² d), or O(n r) on
-    factors of rank r if that is low; "adaptive" O(n r (d + r)), r = 64, a tenth of a second for two samples of 1000
-    rows. Beyond 20 000 rows of a sample (100 000 for one kernel) features of the rows are added up in bins, wherever
-    they are; see :doc:`/scale`. "f-kmse" takes an eigendecomposition per sample and permutation, up to 1000 rows.
+    factors of rank r if that is low; "adaptive" O(n r (d + r)), r = 64, a tenth of a second for two samples of 1,000
+    rows. Beyond 20,000 rows of a sample (100,000 for one kernel) features of the rows are added up in bins, wherever
+    they are; see :doc:`/scale`. "f-kmse" takes an eigendecomposition per sample and permutation, up to 1,000 rows.
 
     References: Gretton et al. (2012), eq. (3) and (5); Hemerik & Goeman (2018); Muandet et al. (2014) for shrinkage.
 

@@ -99,7 +99,7 @@ class Precomputed(Frozen, Kernel):
     Raises
     ------
     ValueError
-        When K is not such a matrix. Of a larger one, 1200 rows, evenly spaced, show whether it is positive
+        When K is not such a matrix. Of a larger one, 1,200 rows, evenly spaced, show whether it is positive
         semi-definite.
 
     Notes
@@ -171,7 +171,7 @@ def _spaced(n: int, most: int) -> IntArray:
 
 
 def check_gram(gram: Array, what: str) -> None:
-    """Raise when a square matrix is not symmetric and, on 1200 rows, positive semi-definite, up to rounding."""
+    """Raise when a square matrix is not symmetric and, on 1,200 rows, positive semi-definite, up to rounding."""
     gap = np.abs(gram - gram.T)
     if gap.max() > _ROUNDING * np.abs(gram).max():
         i, j = (int(place) for place in np.unravel_index(gap.argmax(), gap.shape))

@@ -58,7 +58,7 @@ def closer_test(
         The sample.
     P, Q : sample or known distribution
         Rows with the columns of X, for example drawn by two generators, or distributions as in
-        :func:`kernelmean.fit_test`. Gaussian mixtures are exact: then only X is random. From other distributions 4096
+        :func:`kernelmean.fit_test`. Gaussian mixtures are exact: then only X is random. From other distributions 4,096
         rows are drawn.
     kernel : Kernel, class, str or callable, optional
         By default Gaussian, with the median distance of all rows, columns in units of their deviations.

@@ -78,13 +78,13 @@ def fit_test(
 
     Notes
     -----
-    With ``distribution`` the p-value is exact for every n: if X comes from P, X and the drawn samples are exchangeable,
-    kernels and features are fitted to 4096 rows of P alone, and means of P are exact (Gaussian mixtures and kernels) or
-    those of all samples together, X among them. **The test cannot see whether P was fitted to X.** If you pass a model
-    that was fitted to the same rows, the p-value is far too large: hold rows out, or pass ``refit``, a parametric
-    bootstrap whose level is right only asymptotically (Key et al. 2021). See :doc:`/guides/fit`.
+    With ``distribution`` the p-value is exact for every n: if X comes from P, X and the drawn samples are
+    exchangeable, kernels and features are fitted to 4,096 rows of P alone, and means of P are exact (Gaussian mixtures
+    and kernels) or those of all samples together, X among them. **The test cannot see whether P was fitted to X.** If
+    you pass a model that was fitted to the same rows, the p-value is far too large: hold rows out, or pass ``refit``, a
+    parametric bootstrap whose level is right only asymptotically (Key et al. 2021). See :doc:`/guides/fit`.
 
-    O(B n r (d + r)) time, r = 64 features a kernel: some seconds for n = 1000 and B = 999; ``refit`` draws four times
+    O(B n r (d + r)) time, r = 64 features a kernel: some seconds for n = 1,000 and B = 999; ``refit`` draws four times
     as many rows and fits B + 1 times. Memory does not grow with B n.
 
     Examples

@@ -196,8 +196,8 @@ def match_weights(
     permutation test of two halves of the target, with rows that are weighted for one half instead of that half. If they
     are no farther from the other half than it is, P(p ≤ α) ≤ α. It is small if X has no rows like some of the target.
 
-    Up to 1000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random.
-    O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10 000 rows. Exact, by Newton's method on
+    Up to 1,000 rows in both tables, all stand for the kernel, then 256 landmarks that are drawn at random.
+    O((n + m) r (d + r)) time for r landmarks: a few seconds for two tables of 10,000 rows. Exact, by Newton's method on
     the dual. Huang et al. (2006), eq. (8), with a sum of exactly 1 and a ridge.
 
     Examples
@@ -297,7 +297,7 @@ def _variance(mapped: Array) -> float:
 
 
 def _held(kernel: Kernel, pooled: Array, mapped: Array) -> float:
-    """Return the share of the variance of the kernel that features hold, over at most 1000 rows."""
+    """Return the share of the variance of the kernel that features hold, over at most 1,000 rows."""
     some = np.linspace(0, len(pooled) - 1, min(len(pooled), _ALL_ROWS)).astype(np.intp)
     whole = float(kernel.diag(pooled[some]).mean() - kernel(pooled[some], pooled[some]).mean())
     return min(float(mapped[some].var(axis=0).sum()) / whole, 1.0) if whole > 0.0 else 1.0

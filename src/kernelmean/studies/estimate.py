@@ -205,7 +205,7 @@ def fit_all(
     Parameters
     ----------
     X : array of shape (n, d), data frame, path, or what :func:`kernelmean.read` returns
-        At least two rows. Above 5000 rows the estimators use landmarks, and a note says so.
+        At least two rows. Above 5,000 rows the estimators use landmarks, and a note says so.
     bandwidth : {"median", "median-unsquared", "silverman", "scott"} or float
         θ: a rule, or a number.
     scale : bool

@@ -58,7 +58,7 @@ class Neighbors:
 
     @classmethod
     def of(cls, frames: Iterable[Frame]) -> Self:
-        """Look at the first 4096 rows of every table with the same columns, in their order; O(n d) time."""
+        """Look at the first 4,096 rows of every table with the same columns, in their order; O(n d) time."""
         frames = tuple(frames)
         names = frames[0].names
         return cls(names, np.array([sum(_sums(frame[name]) for frame in frames) for name in names]).reshape(-1, 6))

@@ -158,7 +158,7 @@ def random_cholesky(kernel: Kernel, X: Any, rank: int = 256, *, rng: RngLike = 0
     """Return features from landmarks drawn one by one, in proportion to the remaining part of k(x, x).
 
     Randomly pivoted Cholesky, Chen, Epperly, Tropp & Webber (2025), algorithm 1: O(n r (r + d)) time and O(n r)
-    memory for a sample of n rows, so pass at most about 10 000 rows. Parameters and errors are those of
+    memory for a sample of n rows, so pass at most about 10,000 rows. Parameters and errors are those of
     :func:`nystrom`. It needs fewer landmarks than uniform draws if the data have clusters of different sizes.
 
     Examples

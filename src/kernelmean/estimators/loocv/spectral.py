@@ -55,7 +55,7 @@ class GramSpectrum:
 
 
 def check_size(n: int) -> None:
-    """Raise above 5000 points, where an eigendecomposition would need an n × n matrix."""
+    """Raise above 5,000 points, where an eigendecomposition would need an n × n matrix."""
     if n > LIMIT:
         raise ValueError(
             f"{n} points need an eigendecomposition of an {n} × {n} matrix, the limit is {LIMIT}; use a marginalized "

@@ -180,7 +180,7 @@ def two_sample_members(size: float = SAMPLE_SIZES[1], clustered: float = 0.0) ->
     """Return the default members for two samples of so many rows each.
 
     Means have half of the weight where samples are small: there nothing local can be seen. Up to 250 rows, more and
-    more of it goes to differences of shape and to local ones. From 1500 to 20,000 rows it comes back to means: there a
+    more of it goes to differences of shape and to local ones. From 1,500 to 20,000 rows it comes back to means: there a
     local difference hardly needs the weight to be found, and a small shift does. Where the rows lie in far clusters,
     the weight goes to differences within clusters, which wide kernels cannot see.
 

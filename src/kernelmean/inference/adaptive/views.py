@@ -180,9 +180,9 @@ def available(n: int, dim: int) -> tuple[str, ...]:
     """Return the views that add something for a table of this shape.
 
     Only a single column has an order; it is its own axis and needs no whitening. Whitening needs four rows per column.
-    More than 2048 columns, or 1024 products of two, are not used one by one; of more than 256 products each is compared
-    on its own, because a sum over all would hide one of them, if there are no more than four million in all rows. Up to
-    66 products, of twelve columns, have interactions: with more these would take most of the time.
+    More than 2,048 columns, or 1,024 products of two, are not used one by one; of more than 256 products each is
+    compared on its own, because a sum over all would hide one of them, if there are no more than four million in all
+    rows. Up to 66 products, of twelve columns, have interactions: with more these would take most of the time.
     """
     pairs = pairs_of_columns(dim)
     serves = {

@@ -72,7 +72,7 @@ class Piece:
 
 
 def _pieces(paths: tuple[str, ...]) -> list[Piece]:
-    """Return the pieces of Parquet files or folders, each of at most about 260 000 rows."""
+    """Return the pieces of Parquet files or folders, each of at most about 260,000 rows."""
     from pyarrow import parquet
 
     try:

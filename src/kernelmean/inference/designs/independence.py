@@ -8,7 +8,7 @@ with K̄ the Gram matrix of X minus its weighted means over strata: dependence b
 stratum and equal weights it is tr(HKHZ)/n². Only Z is permuted; K̄ takes care of its means.
 
 Units are rows or clusters, which change places within cells. Up to 100 of them are permuted at random; more are cut
-into stripes that turn, ``rotations/wheels.py``. Beyond 5000 rows kernels become features, ``questions/many_pairs.py``.
+into stripes that turn, ``rotations/wheels.py``. Beyond 5,000 rows kernels become features, ``questions/many_pairs.py``.
 """
 
 from __future__ import annotations

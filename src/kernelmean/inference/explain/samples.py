@@ -289,5 +289,5 @@ def relative(values: Array, scale: Array) -> Array:
 
 
 def kernel_for(points: Array, estimator: KernelMean | KernelOf, name: str) -> Kernel:
-    """Return the kernel of an estimator for some rows; rules look at 1000 of them when there are more."""
+    """Return the kernel of an estimator for some rows; rules look at 1,000 of them when there are more."""
     return choose_kernel(points, estimator, representative_rows(points), name).kernel

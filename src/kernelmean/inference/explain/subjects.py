@@ -85,7 +85,7 @@ def _check_estimators(question: Any) -> None:
 def reference_kernel(points: Array) -> Gaussian:
     """Return the kernel that explains a test of many kernels: Gaussian, with columns in units of their spread.
 
-    The bandwidth is the median distance in these units, of 1000 rows when there are more.
+    The bandwidth is the median distance in these units, of 1,000 rows when there are more.
     """
     spread = points.std(axis=0)
     spread = np.where(spread > 0.0, spread, 1.0)

@@ -244,8 +244,8 @@ class DriftMonitor:
 
         .. math:: P(T \text{ is ever outside, and no alarm came before } T) ≤ 1 - \text{confidence}
 
-        for every T at most 1023 rows before the alarm. Older rows are not kept; a change that long ago is excluded when
-        a change at the first kept rows is. The interval narrows with up to 1024 rows after the alarm. This is an
+        for every T at most 1,023 rows before the alarm. Older rows are not kept; a change that long ago is excluded
+        when a change at the first kept rows is. The interval narrows with up to 1,024 rows after the alarm. This is an
         inversion of tests, as in Saha & Ramdas (2025). It takes .1 to .5 seconds, however long the stream.
 
         Parameters
@@ -284,7 +284,7 @@ class DriftMonitor:
         return self._past.last - len(self._past.cells) + 1
 
     def add_reference(self, rows: Any) -> None:
-        """Add any number of rows to the reference for later comparisons: all are counted, at most 2000 are kept.
+        """Add any number of rows to the reference for later comparisons: all are counted, at most 2,000 are kept.
 
         Parameters
         ----------

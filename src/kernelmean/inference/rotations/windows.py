@@ -54,7 +54,7 @@ class StripeWindows:
     def pilot(self, n: int) -> IntArray:
         """Return the ascending numbers of rows that features are fitted to, of n in all.
 
-        They come from four windows up to 4096 rotations, and from fewer beyond that, so that rows may be sorted.
+        They come from four windows up to 4,096 rotations, and from fewer beyond that, so that rows may be sorted.
         """
         starts = np.arange(0, n - self.length + 1, self.rows)
         windows = min(_PILOT_WINDOWS, max(1, _PILOT_WINDOWS * PILOT // self.length))

@@ -146,7 +146,7 @@ def cuts(counts: dict[int, int], most: int) -> list[Cut]:
 @final
 @dataclass(frozen=True, eq=False)
 class Deals:
-    """Samples of any number of rows in bins, about 1024 in all: nothing is stored of a row.
+    """Samples of any number of rows in bins, about 1,024 in all: nothing is stored of a row.
 
     The test is exact for rows in any order that does not depend on their values. If samples have equally many rows, one
     permutation deals them, so that which of them comes first changes nothing. In two sorted samples of one size, bins

@@ -14,8 +14,8 @@ from .dealing import MOST_BINS, cuts
 MOST_UNITS = 4096
 """Bins of many cells, at most about so many: the Gram matrix of units is held."""
 _LEAST, FEWEST = 64, 4
-"""A cell has its share of 1024 bins, but at least 64: fewer would leave many of its units over. Of more than 64 cells
-each has its share of 4096, but at least 4."""
+"""A cell has its share of 1,024 bins, but at least 64: fewer would leave many of its units over. Of more than 64 cells
+each has its share of 4,096, but at least 4."""
 _ROUNDED = 1e-12
 
 
@@ -195,7 +195,7 @@ class Layout:
         return np.sort(self.order[self.starts[unit] + number * self.sizes[unit] // np.repeat(counts, counts)])
 
     def in_bins(self, rng: np.random.Generator) -> Layout:
-        """Return the same rows with about 1024 bins of units as units, or 64 a cell, if there are more units.
+        """Return the same rows with about 1,024 bins of units as units, or 64 a cell, if there are more units.
 
         A bin holds equally many units of one cell and one sample as every other bin of the cell; units are dealt to
         them at random. What is left over stays together and moves no more. So permutations of the bins are a group of

@@ -113,7 +113,7 @@ def compare(
     concerns the rows with their blank cells (:doc:`/columns`). Columns that are constant over both tables are left out,
     and a note says so. The order of the columns changes nothing.
 
-    O(n² d) time. Tables of more than 20 000 rows, or 100 000 if ``estimator`` names one kernel, are read twice, batch
+    O(n² d) time. Tables of more than 20,000 rows, or 100,000 if ``estimator`` names one kernel, are read twice, batch
     by batch, in O(n) time and bounded memory, and just as exactly (:doc:`/scale`), wherever they are; to hold all of
     them nevertheless, pass ``kernelmean.read(path, in_memory=True)``. The columns of a design are held, and of pairs
     those that may name rows. Pairs do not go with a DaskPlan.

@@ -93,8 +93,8 @@ def dependence(
     on each other through these cells (:doc:`/columns`). Constant columns are left out, and a note says so. The order of
     the columns changes nothing.
 
-    O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5000 rows. Tables of
-    more than 20 000 rows (100 000 if ``estimator`` names one kernel) are read batch by batch, in memory that does not
+    O(n² log n) time for a pair, O(n r²) on low-rank factors of rank r; memory never O(n²) beyond 5,000 rows. Tables of
+    more than 20,000 rows (100,000 if ``estimator`` names one kernel) are read batch by batch, in memory that does not
     grow with the rows (with a design, by about 100 bytes a row, :doc:`/scale`); to hold all of them nevertheless, pass
     ``kernelmean.read(path, in_memory=True)``. Gretton et al. (2005); the strength is that of Cortes et al. (2012), eq.
     (2), with unbiased estimates.

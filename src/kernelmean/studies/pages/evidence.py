@@ -64,7 +64,7 @@ class Evidence:
     rows: tuple[TellingRow, ...]
     """At most five of each table, the strongest first; none if no difference was found, or with strata or weights."""
     used: tuple[int, int]
-    """How many rows of each table entered ``witnesses`` and ``rows``; the effect size takes 1000 of them at most."""
+    """How many rows of each table entered ``witnesses`` and ``rows``; the effect size takes 1,000 of them at most."""
     lacking: str = ""
     """Why there is no effect size."""
 
@@ -77,7 +77,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     result : Comparison
         What :func:`kernelmean.studies.comparison.compare` found.
     rng : int or Generator
-        Draws rows if a table has more than 1000, and seeds intervals and bands.
+        Draws rows if a table has more than 1,000, and seeds intervals and bands.
     progress : callable, optional
         Called with what comes next, the steps done, and the steps in all.
 
@@ -86,7 +86,7 @@ def gather(result: Comparison, *, rng: RngLike = 0, progress: Progress = SILENT)
     With a design there is an effect size of rows in memory, and there are witnesses of these, by the permutations of
     the design, of columns without missing cells. The kernel is that of the joint
     test, or the Gaussian kernel at the median bandwidth after an adaptive test, which has many. O(r² d) time with
-    r = 2000 rows of each table at most, 1000 for the effect size, and O(n) for the marginals.
+    r = 2,000 rows of each table at most, 1,000 for the effect size, and O(n) for the marginals.
 
     Examples
     --------

@@ -188,7 +188,7 @@ def witness_map(
 
     Notes
     -----
-    Other columns are ignored: the two columns are a table of their own. The map has 1681 points, each with 999
+    Other columns are ignored: the two columns are a table of their own. The map has 1,681 points, each with 999
     permutations of n + m rows.
 
     Examples
