@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,22 +54,30 @@ def test_a_category_that_one_group_lacks_is_not_shown_where_another_changed_more
 
 def test_means_are_in_the_terminal_on_the_page_and_in_frames() -> None:
     result = compared()
-    lines = result.summary().split("\nMeans, or shares of a category\n")[1].splitlines()
+    lines = result.summary().split("\nMeans ± standard deviations, or shares of a category\n")[1].splitlines()
     assert lines[0].split() == ["column", "a", "b", "c"]
-    ages = next(line.split()[1:] for line in lines if line.strip().startswith("age"))
-    assert [float(text) for text in ages] == [pytest.approx(mean, rel=1e-3) for mean in result_means(result, "age")]
+    ages = next(column.levels.words for column in result.columns if column.name == "age")
+    assert all(word.split(",")[0] in result.summary() for word in ages)
+    shown = [[float(number) for number in re.findall(r"[\d.]+", word)] for word in ages]
+    by = TABLE.groupby("group")["age"]
+    assert [mean for mean, _, _ in shown] == pytest.approx(by.mean().tolist(), rel=1e-3)
+    assert [spread for _, spread, _ in shown] == pytest.approx(by.std().tolist(), rel=0.05)
+    assert [blank for _, _, blank in shown] == [2.5, 0.0, 0.0]
     assert any(line.strip().startswith("city: Oslo") and "%" in line for line in lines)
     assert "Means of the groups" in result.to_html()
     frame = result.to_frame().set_index("column")
     assert [frame[f"mean {group}"]["age"] for group in "abc"] == list(result_means(result, "age"))
+    np.testing.assert_allclose([frame[f"sd {group}"]["age"] for group in "abc"], by.std(), rtol=1e-12)
+    assert [frame[f"blank {group}"]["age"] for group in "abc"] == [pytest.approx(1 / 40), 0.0, 0.0]
     content = {column["name"]: column for column in result.to_dict()["columns"]}
     assert content["age"]["means"] == list(result_means(result, "age"))
+    assert content["city"]["deviations"] == []
 
 
 def test_means_of_many_groups_do_not_crowd_the_terminal() -> None:
     table = TABLE.assign(group=np.arange(120) % 8)
     result = compared(table)
-    assert "Means, or shares" not in result.summary()
+    assert "Means ±" not in result.summary()
     assert "Means of the groups" in result.to_html()
 
 

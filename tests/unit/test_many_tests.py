@@ -283,7 +283,7 @@ def test_a_result_names_the_adjustment_its_permutations_and_close_calls() -> Non
     )
     error = 45 * np.sqrt(0.05 / 45 * (1 - 0.05 / 45) / (1 + close.n_resamples))
     assert words.endswith(
-        "close call, so that other permutations may decide otherwise; draw more (n_resamples=): "
+        "close call, so that another seed may decide otherwise (± by the choice of permutations): "
         f"{close.name} 0.045 ± {error:.2g}"
     )
     assert not [name for name, _ in quick(A[:, :1], B[:, :1]).facts() if name == "adjusted p"]

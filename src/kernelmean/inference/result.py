@@ -187,11 +187,11 @@ class TestResult(Explained, Frozen, Result):
         return [("permutations", _FLAT)] if self.is_flat else []
 
     def _close(self, level: float) -> list[tuple[str, str]]:
-        """Say that other permutations may decide otherwise; all there are, and multipliers, have no such error."""
+        """Say that another seed may decide otherwise; all permutations, and multipliers, have no such error."""
         words = (
             ""
             if self.scheme in ("exact", WILD)
-            else close_call(self.pvalue, level, self.n_resamples, f"{self._resample}s")
+            else close_call(self.pvalue, level, self.n_resamples, f"{self._resample}s", draws_rows=bool(self.members))
         )
         return [("close call", words)] if words else []
 

@@ -32,10 +32,13 @@ def beside(p: float, level: float) -> str:
     return next((text for text in texts if (float(text) <= level) == (p <= level)), repr(p))
 
 
-def close_call(p: float, level: float, n_resamples: int, resamples: str = "permutations") -> str:
+def close_call(
+    p: float, level: float, n_resamples: int, resamples: str = "permutations", *, draws_rows: bool = False
+) -> str:
     """Return how far a p-value varies with the permutations that were drawn if a level is within that, else "".
 
-    Within two standard errors, at the level, of a share of so many permutations.
+    Within two standard errors, at the level, of a share of so many permutations. If the seed also draws the rows that
+    stand for kernels, p varies more than that, however many permutations there are.
 
     Examples
     --------
@@ -46,7 +49,10 @@ def close_call(p: float, level: float, n_resamples: int, resamples: str = "permu
     """
     varies = near(p, level, n_resamples)
     more = 10 ** (round(math.log10(1 + n_resamples)) + 1) - 1
-    return varies and f"{varies} by the choice of {resamples}; more of them decide (n_resamples={more})"
+    rest = f"; more of them decide (n_resamples={more})"
+    if draws_rows:
+        rest = ", and more by that of rows to stand for kernels: another seed may decide otherwise"
+    return varies and f"{varies} by the choice of {resamples}{rest}"
 
 
 def near(p: float, level: float, n_resamples: int, times: float = 1.0) -> str:

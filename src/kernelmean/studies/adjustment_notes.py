@@ -50,7 +50,7 @@ def _told(noun: str, tests: Mapping[str, OneOfMany], level: float, of_all: int) 
         and (varies := near(test.adjusted, level, test.n_resamples, max(1.0, test.adjusted / test.pvalue)))
     ]
     close = (
-        "; close call, so that other permutations may decide otherwise; draw more (n_resamples=): "
+        "; close call, so that another seed may decide otherwise (± by the choice of permutations): "
         f"{listed(calls, _NAMED)}"
     )
     return f"over {count(len(tests), noun)}, {span} permutations each{close if calls else ''}"

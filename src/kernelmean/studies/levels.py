@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import final
 
 import numpy as np
 
 from ..core.table import Frame
-from ..core.words import percent
-from ..tables.columns.kinds import KINDS, Coding
+from ..core.words import percent, signed
+from ..tables.columns.kinds import KINDS, Coding, NumberKind
 from ..tables.columns.labels import label_counts
 from ..tables.columns.summaries import most_changed
 
@@ -26,6 +27,10 @@ class Levels:
     means: tuple[float, ...]
     """nan where no cell is known."""
     category: str | None = None
+    deviations: tuple[float, ...] = ()
+    """The standard deviations of numbers, nan of fewer than two; nothing for other columns."""
+    blank: tuple[float, ...] = ()
+    """The shares of blank cells, if there are some; of categories they are one of these."""
 
     @classmethod
     def of(cls, coding: Coding, frames: Sequence[Frame], pair: tuple[int, int]) -> Levels:
@@ -35,14 +40,25 @@ class Levels:
             return cls(coding.name, coding.type.kind, most.shares, most.category)
         known = [numbers[~np.isnan(numbers)] for numbers in map(coding.numbers, frames)]
         means = (float(numbers.mean()) if len(numbers) else math.nan for numbers in known)
-        return cls(coding.name, coding.type.kind, tuple(mean + coding.standard[2] for mean in means))
+        deviations = (float(numbers.std(ddof=1)) if len(numbers) > 1 else math.nan for numbers in known)
+        blank = tuple(1.0 - len(numbers) / len(frame) for numbers, frame in zip(known, frames, strict=True))
+        return cls(
+            coding.name,
+            coding.type.kind,
+            tuple(mean + coding.standard[2] for mean in means),
+            deviations=tuple(deviations) if coding.type.kind == NumberKind.kind else (),
+            blank=blank if any(blank) else (),
+        )
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The means or shares as texts."""
-        if self.category is None:
-            return KINDS[self.kind].written(self.means)
-        return tuple("none" if math.isnan(share) else percent(share, 1) for share in self.means)
+        """The means ± standard deviations or the shares as texts, with those of blank cells."""
+        if self.category is not None:
+            return tuple("none" if math.isnan(share) else percent(share, 1) for share in self.means)
+        texts = KINDS[self.kind].written(self.means)
+        spreads = ["" if math.isnan(spread) else f" ± {signed(spread, 'z.2g')}" for spread in self.deviations]
+        absent = [f", {percent(share)} blank" for share in self.blank]
+        return tuple("".join(parts) for parts in zip_longest(texts, spreads, absent, fillvalue=""))
 
     @property
     def described(self) -> str:

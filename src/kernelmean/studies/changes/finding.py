@@ -26,8 +26,8 @@ from ..cells import texts_of
 from ..many_tests import Contrasts
 from .result import ChangePoint, Changes
 
-_MOST_ROWS, _RESAMPLES = 500, 199
-"""At most so many rows on either side of a change, and so many permutations, decide its kind."""
+MOST_ROWS, _RESAMPLES = 2000, 199
+"""At most so many rows on either side of a change decide what changes, and so many permutations its kind."""
 _TELLS = 0.05
 """A column is named where its p-value, times the number of columns, is at most this."""
 _COLUMN_RESAMPLES = 999
@@ -218,7 +218,7 @@ def _points(
     for k, (change, first, last) in enumerate(zip(names, ends, ends[2:], strict=False)):
         progress("what changes", k, len(names))
         sides = [
-            np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], _MOST_ROWS), replace=False))
+            np.sort(rng.choice(np.arange(*ends), min(ends[1] - ends[0], MOST_ROWS), replace=False))
             for ends in ((first, change.row), (change.row, last))
         ]
         test = mmd_test(*named(encoded.codings, [points[side] for side in sides]), n_resamples=_RESAMPLES, rng=rng)

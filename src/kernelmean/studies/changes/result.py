@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -19,7 +18,6 @@ from ...report import pictures
 from ...report.description import Description, Grid
 from ...tables.columns import Encoded, MissingCells
 from ...tables.columns.encoded import ENCODED
-from ...tables.columns.kinds import Coding
 from ..levels import Levels
 from ..plots.changes import series_panels, shown
 from ..study import Study
@@ -186,9 +184,7 @@ class Changes(Frozen, Study):
             first = next(k for k, point in enumerate(self.points) if name in point.columns)
             levels = Levels.of(codings[name], frames, (first, first + 1))
             header.append(brief(levels.described))
-            columns.append(
-                [word + spread for word, spread in zip(levels.words, _spreads(codings[name], frames), strict=True)]
-            )
+            columns.append(list(levels.words))
         title = "Between the changes: means ± standard deviations, or shares of a category"
         return [Grid(title, tuple(header), list(zip(*columns, strict=True)), len(header), "segment")]
 
@@ -271,14 +267,6 @@ class Changes(Frozen, Study):
 
 def _rows(segment: slice) -> str:
     return f"{segment.start + 1:,} to {segment.stop:,}"
-
-
-def _spreads(coding: Coding, frames: Sequence[Frame]) -> list[str]:
-    """Return the standard deviation of numbers in every segment; nothing for other columns."""
-    if coding.type.kind != "numeric":
-        return [""] * len(frames)
-    known = (values[~np.isnan(values)] for values in map(coding.numbers, frames))
-    return [f" ± {values.std(ddof=1):.2g}" if len(values) > 1 else "" for values in known]
 
 
 def _as_times(texts: Any) -> Any:

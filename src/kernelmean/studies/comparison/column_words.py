@@ -20,8 +20,8 @@ from .column import ColumnDifference
 from .row_weights import RowWeights
 
 _MOST, _FEWEST, _MUCH = 3, 10, 0.2
-"""Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named even if it may be
-chance, and the share of a variance that one cell should not have."""
+"""Columns whose spread is named; rows that a spread needs; the change of its logarithm that is named with a design, and
+the share of a variance that one cell should not have."""
 _SELDOM, _CLEAR = np.log(0.01), 3.0
 """The logarithm of a chance that is too small for chance; standard errors that are clearly more than chance."""
 
@@ -114,11 +114,9 @@ def changed_spreads(result: Compared, first: int = 0) -> list[str]:
 
 
 def _beyond_chance(result: Compared, spreads: tuple[TableSpread, ...]) -> float:
-    """Return the change of the logarithm of a spread from which on it is named."""
-    if result.design:
-        return _MUCH
+    """Return the change of the logarithm of a spread from which on it is named; with a design, errors may be larger."""
     first, second = spreads
-    return min(_MUCH, _CLEAR * float(np.hypot(first.error, second.error)))
+    return max(_MUCH if result.design else 0.0, _CLEAR * float(np.hypot(first.error, second.error)))
 
 
 def lone_categories(result: Compared, column: ColumnDifference) -> list[str]:

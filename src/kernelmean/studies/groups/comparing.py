@@ -310,7 +310,8 @@ class _GroupTests:
             tested = self.names[i], self.names[j], strength, test.statistic, test.pvalue, q, test.n_resamples
             coding = next(coding for coding in self.encoded.codings if coding.name == name)
             levels = Levels.of(coding, self.encoded.frames, (i, j))
-            made.append(GroupColumn(name, *tested, levels.kind, levels.means, levels.category))
+            shown = levels.kind, levels.means, levels.category, levels.deviations, levels.blank
+            made.append(GroupColumn(name, *tested, *shown))
         return tuple(sorted(made, key=lambda column: (column.adjusted, -column.strength)))
 
     def notes(self) -> tuple[str, ...]:

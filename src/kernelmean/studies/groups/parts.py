@@ -70,6 +70,10 @@ class GroupColumn:
         is known.
     category : str or None
         The one whose share differs most between ``first`` and ``second``, for its size.
+    deviations : tuple of float
+        The standard deviations of numbers in every group, nan of fewer than two; empty for other columns.
+    blank : tuple of float
+        The shares of blank cells in every group, if there are some; of categories they are one of these.
     """
 
     name: str
@@ -83,14 +87,19 @@ class GroupColumn:
     kind: str
     means: tuple[float, ...]
     category: str | None
+    deviations: tuple[float, ...] = ()
+    blank: tuple[float, ...] = ()
 
     def content(self) -> dict[str, Any]:
         """Return the values for JSON, with None where there is no statistic or no mean."""
-        means = [None if isnan(mean) else mean for mean in self.means]
+        means, deviations = (
+            [None if isnan(value) else value for value in values] for values in (self.means, self.deviations)
+        )
+        known = {"means": means, "deviations": deviations, "blank": list(self.blank)}
         statistic = None if isnan(self.statistic) else self.statistic
-        return {**asdict(self), "statistic": statistic, "means": means, "unit": KINDS[self.kind].measured}
+        return {**asdict(self), "statistic": statistic, **known, "unit": KINDS[self.kind].measured}
 
     @property
     def levels(self) -> Levels:
         """What the column is like in every group."""
-        return Levels(self.name, self.kind, self.means, self.category)
+        return Levels(self.name, self.kind, self.means, self.category, self.deviations, self.blank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from math import comb, isnan
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -236,7 +237,7 @@ class GroupComparison(JointTest, Study):
         """Return the mean of every column in every group as texts, in the order of the columns."""
         rows = [(levels.described, *levels.words) for levels in (column.levels for column in self.columns)]
         alike = "; all rows count alike" if self.design else ""
-        title = f"Means, or shares of a category{alike}"
+        title = f"Means ± standard deviations, or shares of a category{alike}"
         return Grid(title, ("column", *map(brief, self.groups)), rows, noun="column")
 
     def heat_map(self) -> HeatMap:
@@ -275,8 +276,12 @@ class GroupComparison(JointTest, Study):
             rows.append({"tested": "pair", "column": None, **cells, "low": low, "high": high})
         for column in self.columns:
             cells = column.content()
-            means = {f"mean {group}": mean for group, mean in zip(self.groups, cells.pop("means"), strict=True)}
-            rows.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **means})
+            levels = {
+                f"{what} {group}": value
+                for what, key in (("mean", "means"), ("sd", "deviations"), ("blank", "blank"))
+                for group, value in zip_longest(self.groups, cells.pop(key))
+            }
+            rows.append({"tested": "column", "column": cells.pop("name"), **cells, "low": None, "high": None, **levels})
         blank: dict[str, Any] = dict.fromkeys(name for row in rows for name in row)
         return [blank | row for row in rows]
 

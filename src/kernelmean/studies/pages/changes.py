@@ -8,6 +8,7 @@ from ...core.array import Progress
 from ...core.words import count
 from ...report import Chart, Document, Section
 from ..changes import Changes
+from ..changes.finding import MOST_ROWS
 from ..plots.changes import series_panels, shown
 from ..study import page
 
@@ -24,7 +25,8 @@ def changes_page(result: Changes, progress: Progress) -> Document:
         text += " No column changes on its own, so these means need not show the change."
     hidden = len(result.encoded.in_table_order()) - len(shown(result))
     if hidden and any(point.columns for point in result.points):
-        text += f" {count(hidden, 'column')} more: no change in {'it' if hidden == 1 else 'them'} alone."
+        few = f", by at most {MOST_ROWS:,} rows on either side" if result.n_rows > MOST_ROWS else ""
+        text += f" {count(hidden, 'column')} more: no change was found in {'it' if hidden == 1 else 'them'} alone{few}."
     elif hidden:
         text += f" Only the first columns are shown, of {len(result.encoded.in_table_order()):,}."
     series = Section(_TITLE, charts=(Chart("series", _TITLE, series_panels(result), text),))

@@ -27,6 +27,7 @@ KINDS: dict[str, type[ColumnKind]] = {}
 """Every kind by its name."""
 IS_MISSING = " is missing"
 """How the name of a coordinate ends that is positive where a cell is blank, and 0 elsewhere."""
+_FEWEST_DIGITS, _MOST_DIGITS = 4, 8
 NOT_FITTED = "which the tables that were fitted did not; fit on all tables: TableEncoder().fit_tables(A, B)"
 
 
@@ -86,13 +87,20 @@ class ColumnKind(ABC):
 
     @classmethod
     def written(cls, means: tuple[float, ...]) -> tuple[str, ...]:
-        """Return the means of tables in words."""
-        return tuple(cls.mean_in_words(mean) if math.isfinite(mean) else "none" for mean in means)
+        """Return the means of tables in words, with so many digits that one sees by how much they differ.
+
+        Examples
+        --------
+        >>> ColumnKind.written((1013.25, 1013.27)), ColumnKind.written((33.19467, 44.78123, math.nan))
+        (('1013.25', '1013.27'), ('33.19', '44.78', 'none'))
+        """
+        digits = _digits([mean for mean in means if math.isfinite(mean)])
+        return tuple(cls.mean_in_words(mean, digits) if math.isfinite(mean) else "none" for mean in means)
 
     @classmethod
-    def mean_in_words(cls, mean: float) -> str:
-        """Return a mean in the units of its column."""
-        return signed(mean)
+    def mean_in_words(cls, mean: float, digits: int) -> str:
+        """Return a mean in the units of its column, with so many digits."""
+        return signed(mean, f"z.{digits}g")
 
     @classmethod
     def unit(cls, gap: float) -> tuple[str, float]:
@@ -217,3 +225,11 @@ class Coding(ABC):
         if self.variance_of_missing:
             out[missing_cells(frame[self.name]), 0] = self.variance_of_missing
         return out
+
+
+def _digits(means: list[float]) -> int:
+    """Return how many digits show differences of means to a tenth: four or more, eight at most."""
+    reach, apart = max(map(abs, means), default=0.0), max(means, default=0.0) - min(means, default=0.0)
+    if apart == 0.0:
+        return _FEWEST_DIGITS
+    return min(max(math.floor(math.log10(reach)) - math.floor(math.log10(apart)) + 2, _FEWEST_DIGITS), _MOST_DIGITS)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ....core.array import Array
 from ....core.cells import Cells, Declared, missing_cells
 from ....core.table import Frame
-from ....core.words import signed
 from .numbers import OnALine
 
 _NANOSECONDS = 1e9
@@ -103,9 +102,9 @@ class DurationKind(InSeconds):
         return cls() if cells.dtype.kind == "m" else None
 
     @classmethod
-    def mean_in_words(cls, mean: float) -> str:
+    def mean_in_words(cls, mean: float, digits: int) -> str:
         """Write seconds."""
-        return f"{signed(mean)} s"
+        return f"{super().mean_in_words(mean, digits)} s"
 
 
 def _time(mean: float, unit: str) -> str:

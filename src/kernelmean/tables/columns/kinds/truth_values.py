@@ -31,8 +31,9 @@ class TruthKind(CategoryKind):
         return np.asarray(frame[name], dtype=np.float64)
 
     @classmethod
-    def mean_in_words(cls, mean: float) -> str:
+    def mean_in_words(cls, mean: float, digits: int) -> str:
         """Return the share of true cells."""
+        del digits
         return percent(mean, 1)
 
     @classmethod
