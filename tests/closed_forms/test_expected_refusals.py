@@ -31,7 +31,7 @@ from kernelmean.kernels import (
     TensorProduct,
     Wendland,
 )
-from kernelmean.noise import AxisWidths, Blankout, Dirac, Laplace, Normal, Switch, Uniform
+from kernelmean.noise import Additive, AxisWidths, Blankout, Dirac, IndependentSum, Laplace, Normal, Switch, Uniform
 
 X = np.zeros((3, 2))
 TIED = Normal(np.array([[2.0, 1.0], [1.0, 2.0]]))
@@ -136,8 +136,9 @@ MESSAGES = [
     ),
     (
         lambda: expected(TensorProduct([Gaussian(1.0), Laplacian(1.0)], [[0], [1]]), X, X, TIED),
-        "the noise correlates columns that the tensor product separates; use a covariance that is block-diagonal in "
-        "the same columns, or noise.Sampled",
+        f"{TIED!r} correlates columns whose expectations are taken apart here, or does not say that they are "
+        "independent; use one in which they are, such as a covariance that is block-diagonal in the same columns, or "
+        f"noise.Sampled({TIED!r}, n_samples=256)",
     ),
     (
         lambda: profiles.Profile(1.0, 1.0, (profiles.LaplacePowers(1.0, (1.0,)),), profiles.box(1.0).plus_box(1.0)),
@@ -296,3 +297,44 @@ def test_a_noise_of_axes_is_registered_for_every_class_of_kernels(monkeypatch: p
     np.testing.assert_array_equal(expected(Laplacian(1.0), X, X, Laplace(0.5)), before)  # another noise, other rules
     for kernel in (Laplacian(1.0), Gaussian(1.0)):
         np.testing.assert_allclose(expected(kernel, X, X, Boxes()), expected(kernel, X, X, Uniform(0.5)), rtol=1e-13)
+
+
+class Line(Additive):
+    """All columns move together; nothing says so."""
+
+    def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Any:
+        return np.repeat(rng.normal(size=(shape[0], 1)), shape[1], axis=1)
+
+    def moments(self, order: int, dim: int) -> Any:
+        return Normal(1.0).moments(order, dim)
+
+
+@pytest.mark.parametrize(
+    "noise", [TIED, IndependentSum((TIED, Laplace(1.0))), Normal(np.stack([TIED.covariance] * 3)), Line()]
+)
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(1.0), Laplacian(1.0), Wendland(2, 9.0), Gaussian(1.0) * Gaussian(2.0)], ids=repr
+)
+def test_columns_are_not_taken_apart_beside_a_blankout_where_noise_ties_them(kernel: Any, noise: Any) -> None:
+    for noises in ((noise, Blankout(0.5)), (Blankout(0.5), noise)):
+        with pytest.raises(NoClosedFormError, match="correlates columns"):
+            expected(kernel, X, X, *noises)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(2), TensorProduct((Gaussian(1.0), Gaussian(1.0)), ((0,), (1,)))], ids=repr
+)
+def test_a_noise_that_does_not_say_that_its_columns_are_independent_is_refused_where_that_matters(kernel: Any) -> None:
+    for noise in (Line(), IndependentSum((Line(), Normal(1.0)))):
+        for noises in ((noise, Dirac()), (Dirac(), noise), (noise, noise)):
+            with pytest.raises(NoClosedFormError, match="correlates columns"):
+                expected(kernel, X, X, *noises)
+    with pytest.raises(NoClosedFormError, match="does not say what it is on some of the columns"):
+        Line().columns((0,))
+
+
+def test_beside_a_blankout_a_diagonal_covariance_gives_the_mean_over_what_is_blanked() -> None:
+    x, y, kernel, noise = np.array([[0.5, -0.3]]), np.array([[0.4, 0.2]]), Gaussian(0.5), Normal(np.diag([1.0, 2.0]))
+    masks = np.array([(0, 0), (0, 1), (1, 0), (1, 1)])
+    whole = np.mean([expected(kernel, x, y * mask, noise) for mask in masks])
+    assert expected(kernel, x, y, noise, Blankout(0.5))[0, 0] == pytest.approx(whole, rel=1e-13)

@@ -101,7 +101,7 @@ def test_pictures_have_the_axis_of_time_and_name_the_changes(found: Changes, tab
     assert f"change point: {', '.join(point.time for point in found.points)}." in describe(panels[0])
     (first, *_) = found.document().sections
     assert not first.paragraphs
-    assert "1 column more: no change in it alone." in first.charts[0].text
+    assert "1 column more: no change was found in it alone." in first.charts[0].text
 
 
 @pytest.mark.parametrize("name", [*TIMES, "no time"])

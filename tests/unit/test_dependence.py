@@ -324,7 +324,10 @@ def test_the_kind_of_a_pair_is_that_of_the_rows_where_both_are_known() -> None:
     table.loc[np.arange(300) % 20 == 0, "parabola"] = np.nan
     result = dependence(table, y="parabola", missing="category", n_resamples=199)
     assert kind_of(result, "x", "parabola") == "curve"
-    assert dict(result.facts())["kind"] == "in a curve that turns, or a spread that grows; a description, not a test"
+    assert dict(result.facts())["kind"] == (
+        "in a curve that turns, or a spread that grows, the simplest that explains the evidence; a description, not a "
+        "test"
+    )
 
 
 def test_blank_rows_without_partners_in_their_stratum_show_no_dependence() -> None:

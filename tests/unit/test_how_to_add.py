@@ -249,7 +249,7 @@ class AngleKind(ColumnKind):
         return AnglesSeen(self, np.zeros(tables), np.zeros(tables, complex))
 
     @classmethod
-    def mean_in_words(cls, mean):
+    def mean_in_words(cls, mean, digits):
         return f"{mean % 360:.0f}°"
 
     @classmethod

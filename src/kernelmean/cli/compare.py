@@ -153,7 +153,7 @@ def _check_given(design: RowsOfTwo, test: ComparedTest, cluster: Cluster, drift:
     """Raise if options are passed that a comparison given columns does not have."""
     plain = ComparedTest()
     refuse(
-        "--given is a comparison of two tables in memory without such options; categories that it names are strata",
+        "--given compares two tables in memory; categories that it names are strata, and there is no other design",
         **{name: (getattr(design, name), getattr(RowsOfTwo(), name)) for name in ("strata", "clusters", "weights")},
         paired=(design.paired, False),
         scheduler=(cluster.scheduler, None),

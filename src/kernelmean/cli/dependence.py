@@ -123,7 +123,7 @@ def _check_given(design: RowsOfOne, shown: ListedPairs, test: PairTest) -> None:
     """Raise if options are passed that one conditional test does not have."""
     plain = PairTest()
     refuse(
-        "--given is one test of rows in memory without such options; categories that it names are strata",
+        "--given is one test of rows in memory; categories that it names are strata, and there is no other design",
         strata=(design.strata, None),
         clusters=(design.clusters, None),
         weights=(design.weights, None),

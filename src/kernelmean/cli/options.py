@@ -227,7 +227,7 @@ class Marks:
         str | None,
         data_option(
             metavar="NAME",
-            help="The encoding of text files, such as latin-1; by default UTF-8, or UTF-16 with a byte order mark.",
+            help="The encoding of text files, such as cp1252; by default UTF-8, or UTF-16 with a byte order mark.",
         ),
     ] = None
     na_values: Annotated[
@@ -345,7 +345,7 @@ class Resamples:
     """How many permutations a test takes."""
 
     n_resamples: Annotated[
-        int, test_option("--resamples", metavar="N", min=1, help="The number of permutations of each test.")
+        int, test_option("--resamples", metavar="N", min=1, help="The least number of permutations of each test.")
     ] = 999
 
 

@@ -174,11 +174,9 @@ def of_cell(value: float) -> str:
 
     Examples
     --------
-    >>> of_cell(2024.0), of_cell(-1234567.0), of_cell(0.123456789), of_cell(math.nan)
-    ('2024', '−1234567', '0.123457', '(missing)')
+    >>> of_cell(2024.0), of_cell(-1234567.0), of_cell(0.123456789)
+    ('2024', '−1234567', '0.123457')
     """
-    if math.isnan(value):
-        return ABSENT
     whole = value % 1.0 == 0.0 and abs(value) < _ALL_DIGITS
     return f"{value:{'z.0f' if whole else '.6g'}}".replace("-", "−")
 

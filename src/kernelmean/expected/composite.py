@@ -14,8 +14,7 @@ from ..kernels.distances import Blocks, scaled_blocks
 from ..kernels.gaussian import Gaussian, QuadraticGaussian
 from ..kernels.tensor_product import TensorProduct
 from ..noise.base import Noise
-from ..noise.normal import Normal
-from .expectations import blocks_rules, expected_blocks, missing, smoothed, smoothed_rules
+from .expectations import blocks_rules, check_independent, expected_blocks, missing, smoothed, smoothed_rules
 from .independent_axes import fused_separable
 
 
@@ -56,28 +55,12 @@ def _product_blocks(kernel: Product, X: Array, v: Noise, Y: Array, w: Noise) -> 
 @blocks_rules.register(TensorProduct, Noise, Noise)
 def _tensor_blocks(kernel: TensorProduct, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Blocks of columns are separate when the noise is independent between them."""
-    check_independent(v, kernel.columns)
-    check_independent(w, kernel.columns)
+    check_independent(kernel.columns, v, w)
     inner = [
         expected_blocks(factor, take_columns(X, c), v.columns(c), take_columns(Y, c), w.columns(c))
         for factor, c in zip(kernel.kernels, kernel.columns, strict=True)
     ]
     return lambda i, j: reduce(mul, (block(i, j) for block in inner))
-
-
-def check_independent(noise: Noise, columns: tuple[tuple[int, ...], ...]) -> None:
-    """Raise when a full covariance correlates two blocks of columns."""
-    if not (isinstance(noise, Normal) and noise.form == "full"):
-        return
-    label = np.full(noise.covariance.shape[-1], -1)
-    for number, block in enumerate(columns):
-        label[list(block)] = number
-    tied = (label[:, None] != label) & (label[:, None] >= 0) & (label >= 0)
-    if np.abs(noise.covariance[..., tied]).max(initial=0.0) > 0.0:
-        raise NoClosedFormError(
-            "the noise correlates columns that the tensor product separates; use a covariance that is "
-            "block-diagonal in the same columns, or noise.Sampled"
-        )
 
 
 def fused(kernel: Product, dim: int, *noises: Noise) -> Kernel:

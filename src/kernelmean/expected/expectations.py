@@ -8,7 +8,7 @@ an error; nothing is silently approximated.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import isabstract
 
 from ..core.array import Array, full, joined, of_one_type, slices
@@ -198,3 +198,14 @@ def missing(kernel: Kernel, *noises: Noise) -> str:
         f"E k has no closed form here for {type(kernel).__name__} under {' and '.join(map(repr, noisy))}; {exists}; "
         f"kernelmean.support() lists all; for explicit Monte Carlo write noise.Sampled({noisy[0]!r}, n_samples=256)"
     )
+
+
+def check_independent(blocks: Sequence[tuple[int, ...]], *noises: Noise) -> None:
+    """Raise when a noise may correlate blocks of columns, whose expectations are multiplied."""
+    for noise in noises:
+        if not noise.is_independent(blocks):
+            raise NoClosedFormError(
+                f"{noise!r} correlates columns whose expectations are taken apart here, or does not say that they are "
+                f"independent; use one in which they are, such as a covariance that is block-diagonal in the same "
+                f"columns, or noise.Sampled({noise!r}, n_samples=256)"
+            )

@@ -14,7 +14,7 @@ from ..kernels.distances import Blocks
 from ..kernels.polynomial import Polynomial, check_overflow
 from ..noise.base import Noise
 from ..noise.normal import Normal, as_normal
-from .expectations import blocks_rules
+from .expectations import blocks_rules, check_independent
 
 _NOT_GAUSSIAN = (
     "{noise!r} has no closed form beside a full Gaussian covariance on the other side; use a diagonal covariance, or "
@@ -25,7 +25,10 @@ _NOT_GAUSSIAN = (
 @blocks_rules.register(Polynomial, Noise, Noise)
 def _polynomial(kernel: Polynomial, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     """Use axis-wise moments if coordinates are independent, and cumulants for correlated Gaussian noise."""
-    gram = _by_cumulants if _correlated(v) or _correlated(w) else _by_moments
+    by_cumulants = _correlated(v) or _correlated(w)
+    if not by_cumulants:
+        check_independent([(axis,) for axis in range(X.shape[1])], v, w)
+    gram = _by_cumulants if by_cumulants else _by_moments
 
     def block(i: slice, j: slice) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):

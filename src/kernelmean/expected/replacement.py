@@ -27,7 +27,7 @@ from ..noise.base import Noise
 from ..noise.blankout import Blankout, Switch
 from ..noise.dirac import Dirac
 from ..noise.sampled import Sampled
-from .expectations import blocks_rules, expected_blocks, missing
+from .expectations import blocks_rules, check_independent, expected_blocks, missing
 from .independent_axes import Profiles, SmoothedSeparable, profile_rules
 
 axis_rules: Rules[Callable[..., Iterable[Kernel]]] = Rules("axis factors")
@@ -76,6 +76,7 @@ def _blankout(kernel: Kernel, X: Array, v: Noise, Y: Array, w: Noise) -> Blocks:
     rule = axis_rules.find(kernel)
     if rule is None:
         raise NoClosedFormError(missing(kernel, v, w))
+    check_independent([(axis,) for axis in range(X.shape[1])], v, w)
     axes = [
         _axis(factor, take_columns(X, (a,)), v.columns((a,)), take_columns(Y, (a,)), w.columns((a,)))
         for a, factor in enumerate(rule(kernel, X.shape[1]))

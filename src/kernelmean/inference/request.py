@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.base import clone
 
-from ..core.array import Array, IntArray, RngLike
+from ..core.array import Array, IntArray, RngLike, to_numpy
 from ..estimators import KME, KernelMean
 from ..estimators import NAMED as ESTIMATORS_BY_NAME
 from ..estimators.base import KernelLike, is_precomputed, make_kernel
@@ -79,10 +79,13 @@ def is_plain(estimator: Any) -> bool:
 
 
 def choose_kernel(points: Array, estimator: KernelMean | KernelOf, rows: IntArray, name: str) -> Chosen:
-    """Return the kernel for the points; the median heuristic looks at the given rows only."""
+    """Return the kernel for the points; the median heuristic looks at the given rows only.
+
+    A function gets the points in sorted order: that in which they came would tell it which sample they are of.
+    """
     if not isinstance(estimator, KernelMean):
         made = base_kernel(points, "gaussian", "median", rows, name)
-        kernel, noise = estimator(points, made.kernel)
+        kernel, noise = estimator(points[np.lexsort(to_numpy(points).T[::-1])], made.kernel)
         return Chosen(kernel, noise, made.notes, KernelMean(kernel, noise=Dirac()))
     if not is_plain(estimator):
         raise ValueError(

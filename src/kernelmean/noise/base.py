@@ -38,9 +38,20 @@ class Noise(ABC):
         return self
 
     def columns(self, index: tuple[int, ...]) -> Noise:
-        """Return the marginal distribution on a block of columns."""
+        """Return the marginal distribution on a block of columns.
+
+        Raises
+        ------
+        TypeError
+            When the family does not say what it is there.
+        """
         del index
-        return self
+        raise NoClosedFormError(f"{self!r} does not say what it is on some of the columns; give its class `columns`")
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """Return whether blocks of columns are independent of each other; False where a family does not say so."""
+        del blocks
+        return False
 
     @classmethod
     def examples(cls) -> Mapping[str, Noise]:
@@ -156,6 +167,11 @@ class AxisWidths(Additive):
     def columns(self, index: tuple[int, ...]) -> Self:
         """Return the noise on a block of columns."""
         return replace(self, **{self.parameter: per_axis(self._width, index)})  # type: ignore[type-var]
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """All columns are independent."""
+        del blocks
+        return True
 
     def widths(self, dim: int) -> Array:
         """Return the width of every axis, shape (d,)."""

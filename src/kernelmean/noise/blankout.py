@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,11 @@ class Blankout(Noise):
     def columns(self, index: tuple[int, ...]) -> Blankout:
         """Return the noise on a block of columns."""
         return Blankout(per_axis(self.probability, index), per_axis(self.value, index))
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """All columns are independent."""
+        del blocks
+        return True
 
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row, shape (n, d)."""
@@ -112,6 +117,16 @@ class Switch(Noise):
                 f"{self!r} replaces codes 0, …, {self.levels - 1}, the points hold others, up to "
                 f"{float(xp.max(X)):.6g}; code the categories from 0 on, or pass more levels"
             )
+
+    def columns(self, index: tuple[int, ...]) -> Switch:
+        """Return the same: all columns have the same categories."""
+        del index
+        return self
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """All columns are independent."""
+        del blocks
+        return True
 
     def sample(self, X: Array, rng: np.random.Generator) -> Array:
         """Draw one corrupted copy of every row, shape (n, d)."""

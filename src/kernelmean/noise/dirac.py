@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,16 @@ class Dirac(Additive):
     >>> Dirac()
     Dirac()
     """
+
+    def columns(self, index: tuple[int, ...]) -> Dirac:
+        """Return the same."""
+        del index
+        return self
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """All columns are independent."""
+        del blocks
+        return True
 
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """Return zeros of the given shape."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -133,6 +133,16 @@ class Normal(Frozen, Additive):
             return self
         chosen = self.covariance[..., list(index)]
         return self._cut(chosen if self.form == "diagonal" else chosen[..., list(index), :])
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """Return whether no covariance between two of the blocks of columns differs from 0."""
+        if self.form != "full":
+            return True
+        label = np.full(self.covariance.shape[-1], -1)
+        for number, block in enumerate(blocks):
+            label[list(block)] = number
+        tied = (label[:, None] != label) & (label[:, None] >= 0) & (label >= 0)
+        return not np.any(self.covariance[..., tied])
 
     def matrices(self, dim: int) -> Array:
         """Return Σ as full matrices, shape (d, d) or (n, d, d)."""

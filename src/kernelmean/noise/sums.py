@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import comb
@@ -58,6 +59,10 @@ class IndependentSum(Additive):
     def columns(self, index: tuple[int, ...]) -> IndependentSum:
         """Return the noise on a block of columns."""
         return IndependentSum(tuple(term.columns(index) for term in self.terms))  # type: ignore[misc]
+
+    def is_independent(self, blocks: Sequence[tuple[int, ...]]) -> bool:
+        """Return whether blocks of columns are independent of each other in all terms."""
+        return all(term.is_independent(blocks) for term in self.terms)
 
     def sample_gap(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """Draw ε, of the given shape (n, d)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, BoolArray
-from ..core.words import of_cell, percent
+from ..core.words import ABSENT, of_cell, percent
 from .document import Bars, Panel, Steps
 
 _MOST_VALUES, _FEWEST_BINS, _MOST_BINS = 12, 5, 40
@@ -130,21 +129,24 @@ def span(pooled: Array) -> tuple[float, float]:
 def _shares(
     title: str, what: str, samples: Mapping[str, Any], weights: Mapping[str, Array], order: Sequence[str]
 ) -> Bars:
-    """Return the share of each value: numbers in ascending order, others in the given order or most frequent first."""
-    shown, rest = _values(np.concatenate(list(samples.values())), order)
+    """Return the share of each value in the known cells, and that of blank cells in all.
+
+    Numbers are in ascending order, others in the given order or most frequent first.
+    """
+    absent = {one: cells == ABSENT if cells.dtype == object else np.isnan(cells) for one, cells in samples.items()}
+    shown, rest = _values(np.concatenate([cells[~absent[one]] for one, cells in samples.items()]), order)
     series = []
-    for label, values in samples.items():
-        weight = weights[label]
-        shares = [float(weight[_are(values, value)].sum()) / (float(weight.sum()) or 1.0) for value in shown]
-        series.append((label, (*shares, *([max(1.0 - sum(shares), 0.0)] if rest else []))))
+    for one, cells in samples.items():
+        weight, every = weights[one], float(weights[one].sum()) or 1.0
+        known = float(weight[~absent[one]].sum()) or 1.0
+        shares = [float(weight[cells == value].sum()) / known for value in shown]
+        others = [max(1.0 - sum(shares), 0.0)] if rest else []
+        series.append((one, (*shares, *others, float(weight[absent[one]].sum()) / every)))
     texts = [of_cell(value) if isinstance(value, float) else str(value) for value in shown]
-    names = (*texts, *([f"{rest} others"] if rest else []))
-    return Bars(title, what, names, tuple(series))
-
-
-def _are(values: Any, value: Any) -> BoolArray:
-    """Return which cells are this value; NaN is a value, too."""
-    return np.isnan(values) if isinstance(value, float) and math.isnan(value) else values == value
+    names = [*texts, *([f"{rest} others"] if rest else []), ABSENT]
+    if not any(rows.any() for rows in absent.values()):
+        names, series = names[:-1], [(one, shares[:-1]) for one, shares in series]
+    return Bars(title, what, tuple(names), tuple(series))
 
 
 def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:

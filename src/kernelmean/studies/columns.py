@@ -233,8 +233,8 @@ def _described(column: _ToDescribe, finding: Finding | None, note: str | None) -
 
 def _refused(finding: Finding) -> tuple[str, str, str, bool]:
     advice = f"{finding.advice}, or " if finding.advice else ""
-    advice += f"{drop_option(finding.column)} or {finding.insisting}"
-    return finding.taken, finding.what, advice, True
+    insisting = f" or {finding.insisting}" if finding.insist else ""
+    return finding.taken, finding.what, f"{advice}{drop_option(finding.column)}{insisting}", True
 
 
 def _kind(column: _ToDescribe, note: str | None, distinct: int | None) -> tuple[str, str, str, bool]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import kernelmean as km
 from kernelmean import KME, Plan
 from kernelmean.kernels import Gaussian, Laplacian
-from kernelmean.noise import Normal
+from kernelmean.noise import Dirac, Normal
 from nulls import TWO_SAMPLES, mmd_test
 
 
@@ -130,3 +131,19 @@ def test_an_estimator_is_a_function_of_the_pooled_sample():
 def test_bad_input_is_refused(X, Y, options, message):
     with pytest.raises(ValueError, match=message):
         mmd_test(X, Y, **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"design": km.Design(paired=True)}, {"scheme": "bins"}], ids=str)
+def test_a_function_as_estimator_cannot_see_which_sample_a_row_is_of(options):
+    rows, seen = np.random.default_rng(5).normal(size=(2, 40, 3)), []
+
+    def spy(points, kernel):
+        seen.append(points.copy())
+        return kernel, Dirac()
+
+    for first, second in (rows, rows[::-1]):
+        km.mmd_test(first, second, estimator=spy, n_resamples=19, rng=0, **options)
+    for points in seen:
+        np.testing.assert_array_equal(points, seen[0])
+    if not options:
+        np.testing.assert_array_equal(np.sort(seen[0][:, 0]), seen[0][:, 0])

@@ -49,7 +49,11 @@ def test_rare_categories_are_put_together() -> None:
 def test_cells_without_a_value_are_a_bar_beside() -> None:
     panel = marginal("x", {"a": [np.nan, 1.0, 1.0, 2.0], "b": [1.0, 2.0, np.nan, np.nan]})
     assert panel.names == ("1", "2", "(missing)")
-    assert panel.series == (("a", (0.5, 0.25, 0.25)), ("b", (0.25, 0.25, 0.5)))
+    assert panel.series == (("a", (2 / 3, 1 / 3, 0.25)), ("b", (0.5, 0.5, 0.5)))  # of known cells, and of all rows
+    names = {"a": np.array(["(missing)", "u", "u", "v"], dtype=object), "b": np.array(["u", "v"], dtype=object)}
+    panel = marginal("x", names)
+    assert panel.names == ("u", "v", "(missing)")
+    assert panel.series == (("a", (2 / 3, 1 / 3, 0.25)), ("b", (0.5, 0.5, 0.0)))
     values = np.concatenate([RNG.normal(size=30), np.full(10, np.nan)])
     steps = marginal("x", {"a": values, "b": values[:30]})
     assert steps.blank == (0.25, 0.0)

@@ -60,7 +60,7 @@ class EvidenceKind:
     --------
     >>> kind = EvidenceKind("spread", {"spread": 0.71, "means": 0.29})
     >>> print(kind)
-    The evidence lies mostly in the spread.
+    The simplest kind that explains most of the evidence lies in the spread.
     >>> kind.clear
     True
     """
@@ -88,10 +88,17 @@ class EvidenceKind:
         if not self.clear:
             return "no clear kind"
         words = PHRASES[self.name]
-        return words if self.shares[self.name] >= _ALMOST_ALL else f"mostly {words}"
+        return words if self._is_all else f"mostly {words}"
+
+    @property
+    def _is_all(self) -> bool:
+        return self.shares[self.name] >= _ALMOST_ALL
 
     def __str__(self) -> str:
-        return f"The evidence lies {self.words}." if self.clear else "The evidence is of no clear kind."
+        if not self.clear:
+            return "The evidence is of no clear kind."
+        part = "the evidence" if self._is_all else "most of the evidence"
+        return f"The simplest kind that explains {part} lies {PHRASES[self.name]}."
 
 
 def kind_of(members: Sequence[Any], weights: Array, strengths: Array) -> EvidenceKind | None:

@@ -238,8 +238,8 @@ def closeness(columns: Sequence[ColumnDifference]) -> tuple[Grid, ...]:
     unknown = any(column.equivalent is None for column in with_margin)
     left += "; without an interval, as for a stratum of one row or cluster, nothing can be shown" if unknown else ""
     title = (
-        f"Means closer than a margin: shown for {shown} of {count(len(with_margin), 'column')}, by 95 % intervals "
-        f"within the margin, each at level 0.025{left}"
+        f"Means closer than a margin: shown for {shown} of {count(len(with_margin), 'column')}, by approximate "
+        f"95 % intervals within the margin, each at a level of about 0.025{left}"
     )
     heads = ("column", "closer", "margin", "difference (95 % interval)")
     strong = frozenset((k, 0) for k, column in enumerate(with_margin) if column.equivalent)

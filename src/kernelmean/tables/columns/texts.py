@@ -234,8 +234,9 @@ class TextCells:
         return self._found(cell, "text and numbers", what, advice, (reading,) if reading else ())
 
     def _found(self, cell: str, taken: str, what: str, advice: str = "", readings: tuple[Reading, ...] = ()) -> Finding:
-        """Return the finding for cells that are not categories."""
-        return Finding(self.name, taken, what, self._where(cell), advice, wrong_type=True, readings=readings)
+        """Return the finding for cells that are not categories; too many of them cannot be taken as such either."""
+        insist = "" if self.full else Finding.insist
+        return Finding(self.name, taken, what, self._where(cell), advice, insist, wrong_type=True, readings=readings)
 
     @property
     def _of(self) -> str:

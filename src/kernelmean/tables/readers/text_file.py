@@ -168,5 +168,5 @@ def told(name: str, encoding: str) -> Iterator[None]:
 def not_encoded(name: str, encoding: str) -> ValueError:
     """Return the error for bytes that are not characters of an encoding."""
     called = "UTF-8" if encoding in _UTF8 else encoding
-    mend = read_with("TextFormat(encoding='latin-1')")
-    return ValueError(f"{name} is not {called} text; {mend}, or cp1252, utf-16, ...")
+    mend = read_with("TextFormat(encoding='cp1252')")
+    return ValueError(f"{name} is not {called} text; {mend}, as Windows writes it, or utf-16, ...")
