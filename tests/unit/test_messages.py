@@ -39,3 +39,21 @@ def test_several_tables_are_sent_to_the_function_for_them() -> None:
         km.k_sample_test([first, second])
     with pytest.raises(ValueError, match=r"k_sample_test\(\*samples\.values\(\)\)"):
         km.k_sample_test({"a": first, "b": second})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        km.mmd_test,
+        lambda one, rows: km.mmd_test(rows, one),
+        km.hsic_test,
+        lambda one, rows: km.k_sample_test(rows, one),
+        lambda one, rows: km.dhsic_test(rows, rows, one),
+        lambda one, rows: km.KME().fit(one),
+        lambda one, rows: km.MKME().fit(one),
+        lambda one, rows: km.embed(one, km.kernels.Gaussian(1.0)),
+    ],
+)
+def test_one_value_is_no_table(call) -> None:
+    with pytest.raises(ValueError, match="is a single value, and this takes rows"):
+        call(np.array(1.0), np.eye(3))

@@ -226,11 +226,13 @@ def holds_rows(X: Any) -> bool:
 
 
 def check_has_rows(X: Any, name: str) -> None:
-    """Raise when a path, a mapping, a function, a query that has not run or nothing was passed instead of rows."""
-    if isinstance(X, np.ndarray):
+    """Raise when one value, a path, a mapping, a function, an unfinished query or nothing was passed instead of rows."""
+    if isinstance(X, np.ndarray) and X.ndim:
         return
     if X is None or isinstance(X, int | float | np.number):
         raise TypeError(f"{name} is {X!r}, and this takes rows: an array or a data frame")
+    if getattr(X, "shape", None) == ():
+        raise ValueError(f"{name} is a single value, and this takes rows: an array or a data frame")
     if hasattr(type(X), "collect"):  # a data frame may have a column of this name
         raise TypeError(f"{name} is a {type(X).__name__}, a query that has not run; pass what collect() returns")
     if isinstance(X, Mapping) and not issparse(X):  # some sparse matrices are dicts
@@ -252,8 +254,6 @@ def check_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
             f"{name} has shape {array.shape}, a table of shape (n, d) is needed; for one row for each entry of the "
             f"first axis write {name}.reshape({len(array)}, -1)"
         )
-    if array.ndim == 0:
-        raise ValueError(f"{name} is a single value, and this takes rows: an array or a data frame")
     array = array.reshape(len(array), -1) if array.ndim == 1 and len(array) else array
     if 0 in array.shape:
         raise ValueError(f"{name} has shape {array.shape}: at least one row and one column are needed")

@@ -65,7 +65,8 @@ class KernelMean(MeanEstimator):
         How to shrink the weights 1/n: "scale" is S-KMSE, searched jointly with a searched noise; "ridge" is F-KMSE.
         Spectral filters need no noise or a fixed one.
     strength : "loocv" or float
-        λ of the filter (the number of iterations for iterative ones): chosen by the criterion, or given.
+        λ of the filter (the number of iterations for iterative ones, at most 100 in a search): chosen by the
+        criterion, or given.
     contraction : {None, "tied", "free"}
         Move the points towards their mean by a factor r (VPMKME): with "tied" the noise σ² = (1 - r²) v restores the
         mean variance v of the columns, with "free" σ² is searched too. Needs noise="isotropic".
@@ -141,7 +142,11 @@ class KernelMean(MeanEstimator):
     features: FeatureMap | int | None = None
 
     def _fit_here(self, X: Any, plan: Plan) -> None:
-        if self.features in (None, 0) and isinstance(X, np.ndarray) and (self.features == 0 or len(X) <= _SHORT):
+        if (
+            self.features in (None, 0)
+            and isinstance(X, np.ndarray)
+            and (self.features == 0 or X.shape[:1] <= (_SHORT,))
+        ):
             super()._fit_here(X, plan)  # without loading what reads files
             return
         from . import by_features

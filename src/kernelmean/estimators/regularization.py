@@ -24,7 +24,7 @@ from .loocv.spectral import (
     GramSpectrum,
     Masked,
     check_size,
-    cutoff_scores,
+    cutoff_steps,
     largest_without_each,
     printed_scores,
     ridge_scores,
@@ -36,6 +36,7 @@ from .search import minimize_scores
 MASKED_LIMIT, CUTOFF_LIMIT = 2000, 500
 ITERATIONS = 100  # at most, in a search
 _PER_DECADE, _PER_DECADE_OF_PATH = 4, 6
+_ROUNDING, _APART = 1e-12, 1e-9  # of the diagonal; how far apart eigenvalues are that differ
 UNDERFLOW = 1e-150  # below this, squares of kernel values vanish and the ridge equals a scale to all digits
 
 
@@ -131,7 +132,7 @@ class Weighing:
                 "Resolvent or Iterative, whose leave-one-out scores are cheap enough for a search"
             )
         if isinstance(filter_, Cutoff):
-            chosen = _smallest(self._cutoffs(self._between_eigenvalues()))
+            chosen = self._best_cutoff()
         elif isinstance(filter_, Ridge) and self.has_path:
             off, largest = self._off
             ridge = partial(self.path, filter_)
@@ -165,14 +166,19 @@ class Weighing:
         strength = self.constant * math.exp(-log_scale) if log_scale > -700 else math.inf
         return Strength(strength, Score(self.constant, -1, log_scale + math.log(mean_off)))
 
+    @cached_property
+    def _mean_diagonal(self) -> float:
+        diagonal = float(np.diagonal(self.square).mean())
+        if diagonal == 0.0:
+            raise ValueError("k(x, x) is 0 at every point, so no strength is best; rescale the columns")
+        return diagonal
+
     def _grid(self, per_decade: int) -> Array:
         """Return λ from 1e-8 to 1e3 n times the diagonal, and around the optimum for equal entries off the diagonal.
 
         That optimum, λ = (c - U)(c + nU) / ((n-1) U), is very large for narrow kernels.
         """
-        diagonal = float(np.diagonal(self.square).mean())
-        if diagonal == 0.0:
-            raise ValueError("k(x, x) is 0 at every point, so no strength is best; rescale the columns")
+        diagonal = self._mean_diagonal
         wide, narrow = relative_grids(self.n, per_decade)
         mean_off = self._off[0] / diagonal
         if not UNDERFLOW < mean_off < 1 - 1e-12:
@@ -191,15 +197,25 @@ class Weighing:
             for step, columns in enumerate(iterates, 1)
         ]
 
-    def _cutoffs(self, cutoffs: Array) -> list[Strength]:
+    @cached_property
+    def _steps(self) -> tuple[Array, Array]:
         check_limit(self.n, CUTOFF_LIMIT, Cutoff())
-        return _paired(cutoffs, cutoff_scores(self.cross, self.square, self.constant, cutoffs))
+        return cutoff_steps(self.cross, self.square)
 
-    def _between_eigenvalues(self) -> Array:
-        """Return one cutoff between every two neighbouring eigenvalues above rounding."""
-        values = np.linalg.eigvalsh(self.square)
-        values = values[values > 1e-12 * values[-1]]
-        return np.sqrt(np.append(values[:-1] * values[1:], values[0] ** 2 / 4.0))
+    def _cutoffs(self, cutoffs: Array) -> list[Strength]:
+        values, excess = self._steps
+        of_each = excess[np.searchsorted(values, cutoffs)].tolist()
+        return _paired(cutoffs, [Score.of(value, self.constant) for value in of_each])
+
+    def _best_cutoff(self) -> Strength:
+        """Return the middle of the step on which the score is smallest, of steps above rounding."""
+        values, excess = self._steps
+        least = _ROUNDING * self._mean_diagonal
+        above = np.maximum(values, least)
+        below = np.append(least, above[:-1])
+        steps = np.flatnonzero(above > below * (1.0 + _APART))
+        lowest = steps[np.argmin(excess[steps])]
+        return self._cutoffs(np.sqrt([below[lowest] * above[lowest]]))[0]
 
 
 def relative_grids(n: int, per_decade: int) -> tuple[Array, Array]:

@@ -125,3 +125,21 @@ def test_beyond_the_limit_a_filter_of_ones_own_has_weights_but_no_score(monkeypa
     fitted = KernelMean(filter=Flow(), strength=0.5).fit(sample())
     assert math.isnan(fitted.loocv_)
     assert np.isfinite(fitted.weights_).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_cutoff_is_the_best_of_all_steps_of_its_score(seed: int) -> None:
+    """Eigenvalues move when a point is left out, so the score steps between those of the whole matrix, too."""
+    X = np.random.default_rng(seed).normal(size=(20, 2))
+    fitted = KernelMean(Gaussian(1.0), filter=Cutoff()).fit(X)
+    gram = Gaussian(1.0)(X, X)
+    steps = np.concatenate([np.linalg.eigvalsh(np.delete(np.delete(gram, i, 0), i, 1)) for i in range(20)])
+    steps = np.unique(steps[steps > 1e-9])
+    problem = Weighing(X, Gaussian(1.0), Dirac())
+    others = [one.score.value for one in problem.path(Cutoff(), np.sqrt(steps[1:] * steps[:-1]))]
+    assert fitted.loocv_ == pytest.approx(min(others), abs=1e-14)
+
+
+def test_a_cutoff_of_points_without_a_norm_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 at every point"):
+        KernelMean(Linear(), filter=Cutoff()).fit(np.zeros((4, 2)))

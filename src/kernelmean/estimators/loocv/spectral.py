@@ -221,14 +221,21 @@ def _without_each(cross: Array, square: Array) -> Iterator[tuple[Array, Array, A
         yield np.maximum(values, 0.0), vectors.sum(axis=0) / (n - 1), cross[i, rest] @ vectors
 
 
-def cutoff_scores(cross: Array, square: Array, constant: float, cutoffs: Array) -> list[Score]:
-    r"""Return the score of the spectral cut-off for every cutoff, by n eigendecompositions, O(n⁴).
+def cutoff_steps(cross: Array, square: Array) -> tuple[Array, Array]:
+    r"""Return where the score of the spectral cut-off steps, and what it is from there on, by n eigendecompositions.
 
-    Without point i, the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}), so one decomposition serves all λ.
+    Without point i, the filtered weights are Σ_{γ_k ≥ λ} v_k (v_kᵀ 1_{n-1}). So the score is constant in λ between
+    the eigenvalues γ of Q without any one point, and one decomposition for each point serves all λ. O(n⁴).
+
+    Returns
+    -------
+    values : array of shape (n (n-1),)
+        These eigenvalues, ascending.
+    excess : array of shape (n (n-1) + 1,)
+        The score less ϱ of a λ that keeps all from the value of the same number on; the last keeps none.
     """
-    excess = np.zeros(len(cutoffs))
-    for values, equal, linear in _without_each(cross, square):
-        parts = equal * (values * equal - 2 * linear)
-        kept_from = np.searchsorted(values, cutoffs)
-        excess += np.append(np.cumsum(parts[::-1])[::-1], 0.0)[kept_from]
-    return [Score.of(float(value) / len(square), constant) for value in excess]
+    every = [(values, equal * (values * equal - 2 * linear)) for values, equal, linear in _without_each(cross, square)]
+    values, parts = (np.concatenate(arrays) for arrays in zip(*every, strict=True))
+    order = np.argsort(values, kind="stable")
+    kept = np.cumsum(parts[order][::-1])[::-1]
+    return values[order], np.append(kept, 0.0) / len(square)
