@@ -57,3 +57,21 @@ def test_several_tables_are_sent_to_the_function_for_them() -> None:
 def test_one_value_is_no_table(call) -> None:
     with pytest.raises(ValueError, match="is a single value, and this takes rows"):
         call(np.array(1.0), np.eye(3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table, series: km.ConditionalMean().fit(table, series),
+        lambda table, series: km.GroupMeans().fit(table, series > 0.0),
+        lambda table, series: km.embed(table, km.kernels.Gaussian(1.0), weights=series.abs()),
+    ],
+    ids=["outcomes", "groups", "weights"],
+)
+def test_indexes_that_name_the_same_rows_in_another_order_are_refused(call) -> None:
+    draws = np.random.default_rng(0)
+    table = pd.DataFrame(draws.normal(size=(20, 2)), index=[f"unit {k}" for k in range(20)])
+    series = pd.Series(draws.normal(size=20), index=table.index)
+    call(table, series)
+    with pytest.raises(ValueError, match="are one unit, and their indexes differ"):
+        call(table, series[::-1])

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, as_host, slices
 from ..core.capped_qp import on_capped_simplex
 from ..core.frozen import FrozenAttributes, sealed
+from ..core.row_order import check_one_order
 from ..core.validate import check_fraction, check_integer, check_numbers, check_points, validated
 from ..core.words import count, listed, refuse
 from ..density import KernelMeanMatching
@@ -95,10 +96,12 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
     Notes
     -----
     λ of every kind, their weights and the noise minimize ``loocv_`` over axes with all but a thousandth of the variance
-    of k(y, ·): with landmarks, learned axes, λ and weights as they are, leaving row i out is exact. Kinds: linear,
-    products of degree 2, a curve of every column, Gaussian kernels (two widths), a Gaussian kernel on learned axes,
-    curves of learned columns, and the constant. Columns of X are divided by their deviations; for mixed columns write
-    ``make_pipeline(TableEncoder(), ...)``. O(n m (m + q)) time for m = 120 landmarks.
+    of k(y, ·): with landmarks, learned axes, λ and weights as they are, leaving row i out is exact, but that with
+    ``about_mean_`` what is left of the other outcomes is from fits that have seen row i; of few rows that makes
+    ``loocv_`` some percent too large. Kinds: linear, products of degree 2, a curve of every column, Gaussian kernels
+    (two widths), a Gaussian kernel on learned axes, curves of learned columns, and the constant. Columns of X are
+    divided by their deviations; for mixed columns write ``make_pipeline(TableEncoder(), ...)``. O(n m (m + q)) time for
+    m = 120 landmarks.
 
     Beyond 20,000 rows, whatever holds them, rows are read three times, a few at a time; ``read(X, in_memory=True)``
     takes all as fewer. First 5,000 rows are drawn, by which all is chosen as above. Then features of all rows are added
@@ -164,6 +167,7 @@ class ConditionalMean(FrozenAttributes, RegressorMixin, BaseEstimator):  # type:
             options do not go together, and as :func:`kernelmean.read`.
         """
         self._check_options()
+        check_one_order(X, y, ("X", "y"))
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         with serial_blas, rows_of(self, X, y, int(rng.spawn(1)[0].integers(2**31))) as (rows, self.single_):
             self._estimate(rows, rng)

@@ -46,23 +46,6 @@ def data_frame(data: Any, source: str) -> tuple[nw.DataFrame[Any], bool] | None:
     return (frame, True) if isinstance(frame, nw.DataFrame) else None
 
 
-def row_labels(data: Any) -> tuple[str, list[Any]] | None:
-    """Return the name, "" if it has none, and the labels of a pandas index; None for other data.
-
-    Labels that cannot be hashed, such as lists, are given as text.
-    """
-    frame = nw.from_native(data, eager_only=True, allow_series=True, pass_through=True)
-    index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame | nw.Series) else None
-    if index is None:
-        return None
-    labels = list(index)
-    try:
-        hash(tuple(labels))
-    except TypeError:
-        labels = list(map(repr, labels))
-    return str(index.name or ""), labels
-
-
 def as_column(data: Any, name: str) -> Any:
     """Return a Series as an array of one column, and anything else as it is; raise when it is sparse."""
     if isinstance(data, np.ndarray | list | tuple):
@@ -226,7 +209,7 @@ def holds_rows(X: Any) -> bool:
 
 
 def check_has_rows(X: Any, name: str) -> None:
-    """Raise when one value, a path, a mapping, a function, an unfinished query or nothing was passed instead of rows."""
+    """Raise when one value, a path, a mapping, a function, an open query or nothing was passed instead of rows."""
     if isinstance(X, np.ndarray) and X.ndim:
         return
     if X is None or isinstance(X, int | float | np.number):

@@ -14,6 +14,7 @@ import numpy as np
 from ..core.array import Array, RngLike, as_rng, check_same_home, joined, like
 from ..core.frozen import owned, sealed
 from ..core.points import Names, check_names_agree, named_points, points_like
+from ..core.row_order import check_one_order
 from ..core.validate import check_same_columns, check_weights
 from ..expected.expectations import check_noise
 from ..kernels.any_kernel import as_kernel
@@ -280,6 +281,7 @@ def embed(
     noise = Dirac() if noise is None else noise
     check_noise(noise, *points.shape)
     n = points.shape[0]
+    check_one_order(X, weights, ("X", "weights"))
     beta = sealed(np.full(n, 1.0 / n)) if weights is None else owned(check_weights(weights, n), weights)
     return Embedding(kernel, (PointPart(points, like(beta, points, "float64"), noise),), how, names)
 

@@ -312,8 +312,8 @@ class MeanEstimator(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         r"""Return how well the estimate fits new data; larger is better.
 
         With a density, it is the mean log density at the rows of ``X``. Without one, it is minus the mean squared
-        distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS. Compare it only between estimates with the same kernel: a
-        wider kernel gives smaller distances.
+        distance :math:`|k(x, ·) - \hat μ|^2` in the RKHS. Compare it only between estimates that both have a
+        density, or that both have none and the same kernel: a wider kernel gives smaller distances.
         """
         del y
         if not self._no_density():

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.array import Array, IntArray, as_host
 from ..core.frozen import FrozenAttributes, sealed
 from ..core.labels import check_codes, distinct
+from ..core.row_order import check_one_order
 from ..core.validate import check_positive_number, check_spread, validated
 from ..core.words import count, listed
 from ..embedding.embedding import Embedding, embed
@@ -86,8 +87,8 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
     noise_, kernel_, scale_ : Noise, Kernel, float
         What all groups have in common; the scale is 1 but for "s-kmse".
     loocv_ : float
-        The leave-one-out risk: the mean over groups of :math:`|\hat μ_t|^2` plus the mean over their rows of
-        :math:`k(x_i, x_i) - 2 \hat μ_t^{(-i)}(x_i)`, with the estimate from all rows but i.
+        The leave-one-out risk: the mean over groups of two rows or more of :math:`|\hat μ_t|^2` plus the mean over
+        their rows of :math:`k(x_i, x_i) - 2 \hat μ_t^{(-i)}(x_i)`, with the estimate from all rows but i.
     notes_ : tuple of str
         Which features stand for the kernel, beyond 5,000 rows.
     n_features_in_, feature_names_in_
@@ -158,6 +159,7 @@ class GroupMeans(FrozenAttributes, BaseEstimator):  # type: ignore[misc]
         checked = check_plan(plan)
         if isinstance(checked, RemotePlan):
             raise TypeError("means of groups are estimated in this process; leave plan= out, or pass a Plan")
+        check_one_order(X, y if groups is None else groups, ("X", "groups"))
         points = as_host(validated(self, X, ensure_min_samples=2))
         check_spread(points)
         self.groups_, codes = group_codes(y if groups is None else groups, len(points))

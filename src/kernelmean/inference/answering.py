@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from ..core.row_order import check_one_order_of_all
 from ..core.table import Frame
 from ..core.validate import check_has_rows
 from ..plan.plan import DEFAULT, Plan, RemotePlan
@@ -21,7 +22,7 @@ from .questions import JointIndependence, Labelled, Pairs, Question
 from .request import Request
 from .resampling import resources_of
 from .result import TestResult
-from .samples import check_one_order_of_all, points_elsewhere
+from .samples import points_elsewhere
 
 
 def answer(kind: type[Question], data: Sequence[Any], request: Request, plan: Plan | RemotePlan | None) -> TestResult:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array
+from ..core.row_order import check_one_order_of_all
 from ..core.table import as_table
 from ..estimators import KernelMean
 from ..kernels.any_kernel import Precomputed
@@ -16,7 +17,6 @@ from ..plan.plan import Plan, RemotePlan
 from ..tables.read import is_in_memory
 from .questions import Labelled, Question, TwoSamples
 from .request import Request, settled
-from .samples import check_one_order_of_all
 
 
 def looked_up(

@@ -65,13 +65,14 @@ def hsic_test(
 
     Notes
     -----
-    The p-value is exact, with ties counted. With a constant variable p = 1. Swapping X and Y changes the statistic by
-    rounding only. Rows of Y turn against those of X within stripes, which gives about a thousand permutations in
-    O(n² (log n + d + e)) time, or O(n r²) on features or factors of rank r; memory never O(n²) beyond 5,000 rows.
-    Beyond 20,000 rows (100,000 for one kernel, 5,000 with a design) kernels become features; see :doc:`/scale`.
+    The p-value is exact, with ties counted. With a constant variable p = 1. Swapping X and Y changes the statistic of
+    one kernel by rounding only; adaptive tests draw rows of each to stand for kernels. Rows of Y turn against those of
+    X within stripes, which gives about a thousand permutations in O(n² (log n + d + e)) time, or O(n r²) on features or
+    factors of rank r; memory never O(n²) beyond 5,000 rows. Beyond 20,000 rows (100,000 for one kernel, 5,000 with a
+    design) kernels become features; see :doc:`/scale`.
 
-    References: Gretton et al. (2005), eq. (9); Song et al. (2012), eq. (5); Koning & Hemerik (2022) for groups of
-    permutations; Xia et al. (2021) for the noise.
+    References: Gretton et al. (2005), eq. (9), with n² for (n - 1)²; Song et al. (2012), eq. (5); Koning & Hemerik
+    (2022) for groups of permutations; Xia et al. (2021) for the noise.
 
     Examples
     --------

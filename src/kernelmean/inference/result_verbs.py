@@ -258,7 +258,8 @@ class Explained:
         Notes
         -----
         O(n² d) time for n rows in all, O(block²) memory. Gretton et al. (2012), eq. (3), (5) and section 2.3; Gretton
-        et al. (2005), eq. (9); Song et al. (2012), eq. (5), in the form of Székely & Rizzo (2014).
+        et al. (2005), eq. (9), with n² for (n - 1)²; Song et al. (2012), eq. (5), in the form of Székely & Rizzo
+        (2014).
 
         Examples
         --------

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, as_host, check_same_home, is_foreign, of_one_type
 from ..core.points import Names, column_order
+from ..core.row_order import check_one_order_of_all
 from ..core.table import Table, as_table
-from ..core.validate import as_points, check_same_columns, row_labels
+from ..core.validate import as_points, check_same_columns
 from ..core.words import listed, passed
 
 
@@ -109,33 +109,6 @@ def check_lengths(n: int, m: int, least: int) -> None:
         raise ValueError(f"X has {n} rows and Y has {m}; row i of X and row i of Y must be one observation")
     if n < least:
         raise ValueError(f"{passed(n, 'pair')}, at least {least} are needed")
-
-
-def check_one_order_of_all(variables: Mapping[str, Any]) -> None:
-    """Raise as :func:`check_one_order` for any two variables of one study."""
-    for (first, X), (second, Y) in combinations(variables.items(), 2):
-        check_one_order(X, Y, (first, second))
-
-
-def check_one_order(X: Any, Y: Any, names: tuple[str, str] = ("X", "Y")) -> None:
-    """Raise where row i of both is to be one unit, and their pandas indexes name the same units in another order.
-
-    Row numbers are units too where both have the same ones in another order, as after one was sorted.
-    """
-    one, two = row_labels(X), row_labels(Y)
-    if one is None or two is None or one[1] == two[1]:
-        return
-    (name, labels), (_, other) = one, two
-    units, others = {*labels}, {*other}
-    if len(units) < len(labels) or len(others) < len(other):
-        return
-    if units == others:
-        (first, second), called = names, f" ({name!r})" if name else ""
-        raise ValueError(
-            f"row i of {first} and row i of {second} are one unit, and their indexes{called} differ; write "
-            f"both = {first}.index.intersection({second}.index), and pass {first}.loc[both] and {second}.loc[both]; "
-            "if rows belong together as they stand, drop both indexes with .reset_index(drop=True)"
-        )
 
 
 def in_fixed_order(X: Array, Y: Array) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.array import BoolArray, IntArray
 from ..core.cells import column_name, missing_cells
 from ..core.labels import codes
+from ..core.row_order import check_one_order
 from ..core.table import Frame, reading_of
 from ..core.words import count, did_you_mean, listed
 from ..inference import Design
@@ -18,7 +19,6 @@ from ..inference.adaptive.many_kernels import NAMED
 from ..inference.designs.labels import weightless
 from ..inference.designs.samples import pooled_codes, taking_part
 from ..inference.request import ESTIMATORS
-from ..inference.samples import check_one_order
 from ..tables.columns.missing import costly_drop
 from ..tables.neighbors import Alike, Neighbors
 from .row_keys import check_row_order, row_key

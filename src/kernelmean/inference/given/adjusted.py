@@ -21,13 +21,14 @@ import numpy as np
 
 from ...conditional.smoothing import Smoothed, Smoother, gaussian_features, scaled, typical_distance
 from ...core.array import Array, IntArray, RngLike, as_rng
+from ...core.row_order import check_one_order
 from ...core.table import Table
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
 from ...tables.columns.summaries import interval
 from ..designs.design import AnyDesign, Design
 from ..designs.samples import pooled_codes
-from ..samples import check_one_order, matched
+from ..samples import matched
 from .adjusted_result import AdjustedDifference, AdjustedResult
 from .ci_result import ConditionalResult
 from .products import widening

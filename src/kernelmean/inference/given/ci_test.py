@@ -11,10 +11,11 @@ import numpy as np
 from ...conditional.smoothing import Smoother
 from ...core.array import Array, IntArray, RngLike, as_rng
 from ...core.labels import check_codes
+from ...core.row_order import check_one_order_of_all
 from ...core.validate import check_integer
 from ...plan.plan import serial_blas
 from ..adaptive.kinds import LEVEL
-from ..samples import check_lengths, check_one_order_of_all
+from ..samples import check_lengths
 from .ci_result import ConditionalResult
 from .products import SideResiduals, pvalue_of
 from .rows import KnownRows, coordinates, known_parts, within_strata

@@ -7,13 +7,14 @@ from typing import Any, Self, final
 
 from ...core.array import Array, as_host
 from ...core.points import Names
+from ...core.row_order import check_one_order_of_all
 from ...core.table import as_table
 from ..adaptive.candidates import Evaluated, joint_candidates
 from ..adaptive.many_kernels import Adaptive
 from ..designs.design import AnyDesign
 from ..designs.joint import ManyVariables
 from ..resampling import Resampling
-from ..samples import check_one_order_of_all, names_of
+from ..samples import names_of
 from ..statistics import StatisticForm
 from .base import OfMany, Tables
 from .pairs import Pairs

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.array import Array, IntArray, check_numpy, joined
 from ...core.points import Names
+from ...core.row_order import check_one_order
 from ...kernels import Kernel
 from ..designs.design import AnyDesign
 from ..designs.labelled import LabelDesign
@@ -20,7 +21,7 @@ from ..estimated.mmd import EstimatedMMD
 from ..null import Null
 from ..request import ESTIMATORS, MMD_ESTIMATORS, Chosen, Estimators, Known, two_sample_estimator
 from ..resampling import Resampling
-from ..samples import check_one_order, in_fixed_order, named_samples
+from ..samples import in_fixed_order, named_samples
 from ..statistics import Statistic, StatisticForm
 from ..units.layout import Layout
 from ..units.samples import Labelings, plain_null
