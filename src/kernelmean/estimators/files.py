@@ -50,7 +50,7 @@ def save(value: Any, path: str | os.PathLike[str], *, columns: Iterable[str] = (
 
     Parameters
     ----------
-    value : Embedding, KernelMean or another estimator, Kernel, Noise, TestResult or another result
+    value : Embedding, KernelMean or another estimator of means, Kernel, Noise, TestResult or another result
         What to save. A comparison of tables is saved with their rows.
     path : str or path
         The file, such as mean.npz. An existing one is replaced in one step, when the new one is complete. A device is

@@ -121,7 +121,8 @@ def check_savable(value: Any, error: type[Exception]) -> Any:
         return value
     if not (isinstance(value, Shown) and value.holds is not None):
         raise error(
-            f"{value!r} cannot be saved or loaded: it is not an embedding, estimator, kernel, noise, filter or result"
+            f"{value!r} cannot be saved or loaded: it is not an embedding, an estimator of means, "
+            "a kernel, noise, filter or result; pickle keeps other objects, for the versions that are installed"
         )
     return value
 
