@@ -325,8 +325,8 @@ def test_the_kind_of_a_pair_is_that_of_the_rows_where_both_are_known() -> None:
     result = dependence(table, y="parabola", missing="category", n_resamples=199)
     assert kind_of(result, "x", "parabola") == "curve"
     assert dict(result.facts())["kind"] == (
-        "in a curve that turns, or a spread that grows, the simplest that explains the evidence; a description, not a "
-        "test"
+        "in a curve that turns, or a spread that grows, the simplest kind that explains the evidence; a description, "
+        "not a test"
     )
 
 

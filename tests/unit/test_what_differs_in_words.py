@@ -46,14 +46,14 @@ def test_pairs_are_described_as_two_tables_are() -> None:
     result = km.compare(old, new, names=("old", "new"), paired=True, n_resamples=199, rng=0)
     spreads = [frame["z"].std() for frame in (old, new)]
     said = f"z: standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
-    assert dict(result.facts())["spread"] == f"changed more than the mean in {said}"
+    assert dict(result.facts())["spread"] == f"changed more than the mean in {said}; a description, not a test"
 
 
 def test_of_many_changed_spreads_it_is_said_how_many_there_are() -> None:
     old, new = (pd.DataFrame(np.random.default_rng(17).normal(0.0, s, (300, 5)), columns=list("abcde")) for s in (1, 3))
     said = dict(km.compare(old, new, names=("old", "new"), n_resamples=199, rng=0).facts())["spread"]
     assert said.count("standard deviation") == 3
-    assert said.endswith("; 2 more columns")
+    assert said.endswith("; 2 more columns; a description, not a test")
 
 
 def test_standard_deviations_are_weighted_as_the_means() -> None:
@@ -65,4 +65,4 @@ def test_standard_deviations_are_weighted_as_the_means() -> None:
     variances = [np.repeat(own["z"], own["w"]).var() * n / (n - 1) for own, n in zip((old, new), rows, strict=True)]
     spreads = np.sqrt(variances)
     said = f"z: weighted standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
-    assert dict(result.facts())["spread"] == f"changed more than the mean in {said}"
+    assert dict(result.facts())["spread"] == f"changed more than the mean in {said}; a description, not a test"

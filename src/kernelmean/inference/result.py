@@ -199,8 +199,7 @@ class TestResult(Explained, Frozen, Result):
         """Say where the evidence of an adaptive test lies; given a level, only if the test rejects at it."""
         if self.kind is None or (level is not None and self.pvalue > level):
             return []
-        simplest = ", the simplest that explains the evidence" if self.kind.clear else ""
-        return [("kind", f"{self.kind.words}{simplest}; a description, not a test")]
+        return [("kind", f"{self.kind.described}; a description, not a test")]
 
     def _kernels(self) -> list[tuple[str, str]]:
         """Say how many kernels an adaptive test used."""

@@ -84,7 +84,7 @@ class TestCompare:
     def test_the_adaptive_test(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         how = ("compare", "first.csv", "second.csv", "--estimator", "adaptive", "--json", "out.json")
         out = run(capsys, *how)
-        assert "in the means, the simplest that explains the evidence" in out
+        assert "in the means, the simplest kind that explains the evidence" in out
         assert "Linear() on" not in out
         detailed = " ".join(run(capsys, *how, "-v").split())
         for detail in _DETAILS:

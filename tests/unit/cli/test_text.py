@@ -139,7 +139,7 @@ def test_what_is_not_clear_is_one_line(words: tuple[str, ...], text: str, capsys
 
 
 def test_a_file_of_another_encoding_names_the_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--encoding latin-1" in refusal(capsys, "dependence", "before-de.csv", *QUICK)
+    assert "--encoding cp1252" in refusal(capsys, "dependence", "before-de.csv", *QUICK)
 
 
 def test_standard_input_holds_one_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,7 +60,7 @@ class EvidenceKind:
     --------
     >>> kind = EvidenceKind("spread", {"spread": 0.71, "means": 0.29})
     >>> print(kind)
-    The simplest kind that explains most of the evidence lies in the spread.
+    What was found lies mostly in the spread, the simplest kind that explains the evidence.
     >>> kind.clear
     True
     """
@@ -88,17 +88,15 @@ class EvidenceKind:
         if not self.clear:
             return "no clear kind"
         words = PHRASES[self.name]
-        return words if self._is_all else f"mostly {words}"
+        return words if self.shares[self.name] >= _ALMOST_ALL else f"mostly {words}"
 
     @property
-    def _is_all(self) -> bool:
-        return self.shares[self.name] >= _ALMOST_ALL
+    def described(self) -> str:
+        """The same, and what the name of a kind means."""
+        return f"{self.words}, the simplest kind that explains the evidence" if self.clear else self.words
 
     def __str__(self) -> str:
-        if not self.clear:
-            return "The evidence is of no clear kind."
-        part = "the evidence" if self._is_all else "most of the evidence"
-        return f"The simplest kind that explains {part} lies {PHRASES[self.name]}."
+        return f"What was found lies {self.described}." if self.clear else "What was found is of no clear kind."
 
 
 def kind_of(members: Sequence[Any], weights: Array, strengths: Array) -> EvidenceKind | None:

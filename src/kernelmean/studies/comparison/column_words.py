@@ -79,7 +79,11 @@ def facts_on_columns(result: Compared) -> list[tuple[str, str]]:
     dates = [column.name for column in differing(result) if column.type.dated]
     return [
         *([("dates", _on_dates(dates))] if dates and len(result.columns) > len(dates) else []),
-        *([("spread", f"changed more than the mean in {'; '.join(spreads)}")] if spreads else []),
+        *(
+            [("spread", f"changed more than the mean in {'; '.join(spreads)}; a description, not a test")]
+            if spreads
+            else []
+        ),
         *([("categories", "; ".join(alone[:_MOST]))] if alone else []),
     ]
 
