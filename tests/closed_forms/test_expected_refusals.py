@@ -331,6 +331,9 @@ def test_a_noise_that_does_not_say_that_its_columns_are_independent_is_refused_w
                 expected(kernel, X, X, *noises)
     with pytest.raises(NoClosedFormError, match="does not say what it is on some of the columns"):
         Line().columns((0,))
+    one = np.ones((2, 1))  # a single column is independent of no other
+    same = (expected(Polynomial(2), one, one, noise, noise) for noise in (Line(), Normal(1.0)))
+    np.testing.assert_array_equal(*same)
 
 
 def test_beside_a_blankout_a_diagonal_covariance_gives_the_mean_over_what_is_blanked() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import kernelmean as km
 from kernelmean.studies import GroupComparison
+from kernelmean.studies.levels import Levels
 
 rng = np.random.default_rng(0)
 GROUP = np.repeat(["a", "b", "c"], 40)
@@ -95,3 +96,15 @@ def test_shares_of_groups_are_those_of_known_cells_as_in_two_tables() -> None:
     both = km.compare(*halves, estimator="kme", n_resamples=99, missing="category", rng=0)
     shares = {each.category: each.shares for each in next(own for own in both.columns if own.name == "city").shares}
     assert shares[city.category] == city.means[:2]
+
+
+def test_shares_are_of_known_cells_and_blank_ones_are_beside() -> None:
+    cities = ["a"] * 10 + ["b"] * 10 + [None] * 5 + ["a"] * 5 + ["b"] * 10 + ["b"] * 20
+    table = pd.DataFrame({"city": cities, "group": np.repeat(list("xyz"), 20)})
+    result = km.compare_groups(table, "group", missing="category", n_resamples=99)
+    (column,) = result.columns
+    assert (column.category, column.means, column.blank) == ("a", (0.5, pytest.approx(1 / 3), 0.0), (0.0, 0.25, 0.0))
+    assert column.levels.words == ("50.0 %, 0 % blank", "33.3 %, 25 % blank", "0.0 %, 0 % blank")
+    first, second, third = result.encoded.frames
+    levels = Levels.of(result.encoded.codings[0], (first, third, second.take(np.arange(5))), (0, 1))
+    assert levels.words == ("50.0 %, 0 % blank", "0.0 %, 0 % blank", "none, 100 % blank")

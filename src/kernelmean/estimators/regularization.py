@@ -215,7 +215,7 @@ class Weighing:
         below = np.append(least, above[:-1])
         steps = np.flatnonzero(above > below * (1.0 + _APART))
         lowest = steps[np.argmin(excess[steps])]
-        return self._cutoffs(np.sqrt([below[lowest] * above[lowest]]))[0]
+        return self._cutoffs(np.sqrt(below[[lowest]]) * np.sqrt(above[[lowest]]))[0]
 
 
 def relative_grids(n: int, per_decade: int) -> tuple[Array, Array]:

@@ -203,7 +203,7 @@ def missing(kernel: Kernel, *noises: Noise) -> str:
 def check_independent(blocks: Sequence[tuple[int, ...]], *noises: Noise) -> None:
     """Raise when a noise may correlate blocks of columns, whose expectations are multiplied."""
     for noise in noises:
-        if not noise.is_independent(blocks):
+        if len(blocks) > 1 and not noise.is_independent(blocks):
             raise NoClosedFormError(
                 f"{noise!r} correlates columns whose expectations are taken apart here, or does not say that they are "
                 f"independent; use one in which they are, such as a covariance that is block-diagonal in the same "

@@ -143,5 +143,5 @@ def _copies(X: Array, noise: Noise) -> list[tuple[Array, Noise]]:
 
 # Also for families with a rule for any noise: draws from a joint distribution must not be split by axes.
 for family in (Kernel, Product, TensorProduct, Polynomial):
-    for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled)):
+    for sides in ((Sampled, Sampled), (Sampled, Noise), (Noise, Sampled), (Sampled, Blankout), (Blankout, Sampled)):
         blocks_rules.register(family, *sides)(_sampled)

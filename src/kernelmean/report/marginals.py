@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from ..core.array import Array, BoolArray
+from ..core.cells import missing_cells
 from ..core.words import ABSENT, of_cell, percent
 from .document import Bars, Panel, Steps
 
@@ -48,25 +50,22 @@ def marginal(
     (('A', (0.5, 0.5)), ('B', (0.75, 0.25)))
     """
     arrays = {one: np.asarray(values) for one, values in samples.items()}
-    what = "share of rows" if weigh is None else "weighted share of rows"
-    has_value = [np.ones(len(cells), bool) if cells.dtype == object else ~np.isnan(cells) for cells in arrays.values()]
+    has_value = [~missing_cells(cells) for cells in arrays.values()]
     known = {one: cells[has] for (one, cells), has in zip(arrays.items(), has_value, strict=True)}
-    pooled = np.concatenate(list(known.values()))
-    every = dict(zip(arrays, _weights([np.ones_like(has) for has in has_value], weigh), strict=True))
+    rows = zip(_weights(has_value, weigh), has_value, strict=True)
+    weights = {one: some[has] for one, (some, has) in zip(arrays, rows, strict=True)}
+    every = zip(_weights([np.ones_like(has) for has in has_value], weigh), has_value, strict=True)
+    blank = tuple(float(some[~has].sum() / (some.sum() or 1.0)) for some, has in every)
+    blank = blank if any(blank) else ()
+    what, pooled = "share of rows" if weigh is None else "weighted share of rows", np.concatenate(list(known.values()))
     if pooled.dtype == object or len(np.unique(pooled)) <= _MOST_VALUES:
-        return _shares(name, what, arrays, every, order)
+        return _shares(name, f"{what} with a value" if blank else what, known, weights, blank, order)
     edges, long_tail = bins(*known.values()), has_long_tail(pooled)
     edges = np.geomspace(pooled.min(), pooled.max(), len(edges)) if long_tail else edges
     outside = float(np.mean((pooled < edges[0]) | (pooled > edges[-1])))
     title = name + (f" (without the outer {percent(outside)})" if outside else "")
-    outlines = tuple(
-        outline(one, known[one], edges, rows[has])
-        for one, rows, has in zip(arrays, _weights(has_value, weigh), has_value, strict=True)
-    )
-    blank = tuple(
-        float(rows[~has].sum() / (rows.sum() or 1.0)) for rows, has in zip(every.values(), has_value, strict=True)
-    )
-    return Panel(title, label or name, what, steps=outlines, blank=blank if any(blank) else (), x_log=long_tail)
+    outlines = tuple(outline(one, values, edges, weights[one]) for one, values in known.items())
+    return Panel(title, label or name, what, steps=outlines, blank=blank, x_log=long_tail)
 
 
 def _weights(
@@ -127,26 +126,27 @@ def span(pooled: Array) -> tuple[float, float]:
 
 
 def _shares(
-    title: str, what: str, samples: Mapping[str, Any], weights: Mapping[str, Array], order: Sequence[str]
+    title: str,
+    what: str,
+    known: Mapping[str, Any],
+    weights: Mapping[str, Array],
+    blank: tuple[float, ...],
+    order: Sequence[str],
 ) -> Bars:
     """Return the share of each value in the known cells, and that of blank cells in all.
 
     Numbers are in ascending order, others in the given order or most frequent first.
     """
-    absent = {one: cells == ABSENT if cells.dtype == object else np.isnan(cells) for one, cells in samples.items()}
-    shown, rest = _values(np.concatenate([cells[~absent[one]] for one, cells in samples.items()]), order)
+    shown, rest = _values(np.concatenate(list(known.values())), order)
     series = []
-    for one, cells in samples.items():
-        weight, every = weights[one], float(weights[one].sum()) or 1.0
-        known = float(weight[~absent[one]].sum()) or 1.0
-        shares = [float(weight[cells == value].sum()) / known for value in shown]
-        others = [max(1.0 - sum(shares), 0.0)] if rest else []
-        series.append((one, (*shares, *others, float(weight[absent[one]].sum()) / every)))
+    for one, absent in zip_longest(known, blank):
+        whole = float(weights[one].sum())
+        shares = [float(weights[one][known[one] == value].sum()) / (whole or 1.0) for value in shown]
+        others = [max(1.0 - sum(shares), 0.0) if whole else 0.0] if rest else []
+        series.append((one, (*shares, *others, *([absent] if blank else []))))
     texts = [of_cell(value) if isinstance(value, float) else str(value) for value in shown]
-    names = [*texts, *([f"{rest} others"] if rest else []), ABSENT]
-    if not any(rows.any() for rows in absent.values()):
-        names, series = names[:-1], [(one, shares[:-1]) for one, shares in series]
-    return Bars(title, what, tuple(names), tuple(series))
+    names = (*texts, *([f"{rest} others"] if rest else []), *([ABSENT] if blank else []))
+    return Bars(title, what, names, tuple(series))
 
 
 def _values(pooled: Any, order: Sequence[str]) -> tuple[Sequence[Any], int]:

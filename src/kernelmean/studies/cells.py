@@ -50,8 +50,8 @@ class Axis:
         return self.coding.numbers(frame) / self.unit
 
     def cells(self, frame: Frame) -> Any:
-        """Return the cells, shape (n,): places on the axis, or the names of categories."""
-        return self.values(frame) if self.ordered else names_of(self.coding, frame)
+        """Return the cells, shape (n,): places on the axis, NaN where missing, or the names of categories, or None."""
+        return self.values(frame) if self.ordered else self.coding.labels(frame)
 
 
 def drawn(n: int, most: int, rng: np.random.Generator) -> IntArray:

@@ -143,3 +143,10 @@ def test_the_cutoff_is_the_best_of_all_steps_of_its_score(seed: int) -> None:
 def test_a_cutoff_of_points_without_a_norm_is_refused() -> None:
     with pytest.raises(ValueError, match="0 at every point"):
         KernelMean(Linear(), filter=Cutoff()).fit(np.zeros((4, 2)))
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_the_cutoff_does_not_overflow(scale: float) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2)) + 3.0
+    plain, scaled = (KernelMean(Linear(), filter=Cutoff()).fit(factor * X) for factor in (1.0, scale))
+    np.testing.assert_allclose(scaled.weights_, plain.weights_, rtol=1e-9)

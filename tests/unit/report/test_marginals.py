@@ -50,7 +50,7 @@ def test_cells_without_a_value_are_a_bar_beside() -> None:
     panel = marginal("x", {"a": [np.nan, 1.0, 1.0, 2.0], "b": [1.0, 2.0, np.nan, np.nan]})
     assert panel.names == ("1", "2", "(missing)")
     assert panel.series == (("a", (2 / 3, 1 / 3, 0.25)), ("b", (0.5, 0.5, 0.5)))  # of known cells, and of all rows
-    names = {"a": np.array(["(missing)", "u", "u", "v"], dtype=object), "b": np.array(["u", "v"], dtype=object)}
+    names = {"a": np.array([None, "u", "u", "v"], dtype=object), "b": np.array(["u", "v"], dtype=object)}
     panel = marginal("x", names)
     assert panel.names == ("u", "v", "(missing)")
     assert panel.series == (("a", (2 / 3, 1 / 3, 0.25)), ("b", (0.5, 0.5, 0.0)))
@@ -61,3 +61,33 @@ def test_cells_without_a_value_are_a_bar_beside() -> None:
     assert marginal("x", {"a": values[:30]}).blank == ()
     empty = marginal("x", {"a": np.full(3, np.nan), "b": RNG.normal(size=30)})
     assert set(empty.steps[0].heights) == {0.0}
+
+
+def test_a_category_of_that_name_is_not_blank() -> None:
+    cells = {"a": np.array(["(missing)", "b", "c"], dtype=object), "b": np.array(["b", "c", "c"], dtype=object)}
+    panel = marginal("x", cells, order=("(missing)", "b", "c"))
+    assert panel.names == ("(missing)", "b", "c")
+    assert panel.series == (("a", (1 / 3, 1 / 3, 1 / 3)), ("b", (0.0, 1 / 3, 2 / 3)))
+
+
+def test_a_sample_without_a_value_has_no_others() -> None:
+    names = np.array([f"c{k}" for k in range(30)], dtype=object)
+    panel = marginal("x", {"a": names, "b": np.array([None, None], dtype=object)})
+    assert panel.names[-2:] == ("19 others", "(missing)")
+    assert dict(panel.series)["b"] == (0.0,) * 12 + (1.0,)
+
+
+@pytest.mark.parametrize("many", [2, 40], ids=["bars", "steps"])
+def test_rows_without_a_value_lose_the_weight_that_others_of_their_stratum_take(many: int) -> None:
+    values = np.r_[np.full(3, np.nan), np.arange(27.0) % many]
+
+    def weigh(rows):
+        return [np.where(has, 1.0 + np.arange(len(has)), 0.0) for has in rows]
+
+    panel = marginal("x", {"a": values}, weigh=weigh)
+    weights = 1.0 + np.arange(30)
+    first = panel.series[0][1] if many == 2 else panel.steps[0].heights
+    lowest = values[3:] == 0.0 if many == 2 else values[3:] < panel.steps[0].edges[1]
+    assert first[0] == pytest.approx(weights[3:][lowest].sum() / weights[3:].sum())
+    blank = first[-1] if many == 2 else panel.blank[0]
+    assert blank == pytest.approx(weights[:3].sum() / weights.sum())

@@ -25,7 +25,7 @@ Cell = tuple[int, int]
 @final
 @dataclass(frozen=True, eq=False)
 class Past:
-    """The last rows of a stream as scores see them: 1,024 before an alarm as many after it, fewer of many scores."""
+    """The last rows of a stream as scores see them: 1,024 before an alarm, as many after it, fewer of many scores."""
 
     cells: IntArray
     """Shape (n, K)."""

@@ -73,7 +73,7 @@ class GroupColumn:
     deviations : tuple of float
         The standard deviations of numbers in every group, nan of fewer than two; empty for other columns.
     blank : tuple of float
-        The shares of blank cells in every group, if there are some; of categories they are one of these.
+        The shares of blank cells in every group, if there are some, and if these are not the category.
     """
 
     name: str

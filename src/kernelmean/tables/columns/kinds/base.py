@@ -230,6 +230,6 @@ class Coding(ABC):
 def _digits(means: list[float]) -> int:
     """Return how many digits show differences of means to a tenth: four or more, eight at most."""
     reach, apart = max(map(abs, means), default=0.0), max(means, default=0.0) - min(means, default=0.0)
-    if apart == 0.0:
+    if not 0.0 < apart < math.inf:
         return _FEWEST_DIGITS
     return min(max(math.floor(math.log10(reach)) - math.floor(math.log10(apart)) + 2, _FEWEST_DIGITS), _MOST_DIGITS)
