@@ -364,3 +364,12 @@ def test_the_category_shown_is_the_one_that_changes_where_its_column_does() -> N
     (_, between) = result.describe().grids
     column = between.header.index("plan: a")
     assert [row[column] for row in between.rows][2] == "100.0 %"
+
+
+def test_what_changes_is_looked_for_in_two_thousand_rows_on_either_side() -> None:
+    """A share that moves from .07 to .1 is seen in 2,000 rows, and seldom in 500."""
+    draws, late = np.random.default_rng(0), np.arange(4000) >= 2000
+    returned = draws.random(4000) < np.where(late, 0.1, 0.07)
+    table = pd.DataFrame({"wait": draws.exponential(np.where(late, 1.6, 1.0)), "returned": returned})
+    (point,) = km.changes(table, rng=0).points
+    assert set(point.columns) == {"wait", "returned"}

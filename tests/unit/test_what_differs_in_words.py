@@ -66,3 +66,13 @@ def test_standard_deviations_are_weighted_as_the_means() -> None:
     spreads = np.sqrt(variances)
     said = f"z: weighted standard deviation {spreads[0]:.4g} in old, {spreads[1]:.4g} in new"
     assert dict(result.facts())["spread"] == f"changed more than the mean in {said}; a description, not a test"
+
+
+def test_a_spread_that_chance_explains_is_not_named() -> None:
+    """The rows of both are lognormal but for a shift, and their deviations differ by a factor beyond 1.22 by chance."""
+    draws = np.random.default_rng(0)
+    first, second = draws.lognormal(0.0, 1.2, 200) + 0.6, draws.lognormal(0.0, 1.2, 200)
+    assert abs(np.log(first.std() / second.std())) > 0.2
+    result = km.compare(first[:, None], second[:, None], estimator="kme", n_resamples=99, rng=0)
+    assert result.pvalue <= 0.05
+    assert "spread" not in dict(result.facts())

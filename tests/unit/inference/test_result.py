@@ -132,3 +132,13 @@ def test_a_p_value_that_other_permutations_may_move_across_the_level_is_a_close_
     assert ("close call" in dict(found.facts())) is close
     whole = dataclasses.replace(found, scheme="exact")
     assert "close call" not in dict(whole.in_short(0.05, "exact"))
+
+
+def test_a_close_call_of_a_default_test_says_that_the_seed_draws_more_than_permutations() -> None:
+    X, Y = np.random.default_rng(0).normal(size=(2, 30, 2))
+    found = dataclasses.replace(mmd_test(X, Y, rng=0), pvalue=0.05, scheme="random")
+    words = dict(found.facts())["close call"]
+    assert words.startswith(
+        "0.05 ± 0.0069 by the choice of permutations, and more by that of rows to stand for kernels"
+    )
+    assert "more of them decide" not in words
