@@ -15,6 +15,7 @@ tails above, times their number). A family passes when no probability, by Holm's
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -87,8 +88,13 @@ def verdict(what: str, tails: Sequence[float], names: Sequence[str]) -> str:
     said = "**pass**" if wrong == 0 else f"**fail**, {wrong} of them"
     return (
         f"{what}: {said}. The smallest probability of {len(tails)} is {tails[worst]:.2g}, adjusted for their number "
-        f"{adjusted[worst]:.2g} ({names[worst]})."
+        f"{adjusted[worst]:.2g} ({with_commas(names[worst])})."
     )
+
+
+def with_commas(name: str) -> str:
+    """Return the name of a cell with numbers as pages have them: 3,000+200."""
+    return re.sub(r"\d{4,}", lambda number: f"{int(number[0]):,}", name)
 
 
 def table() -> None:
@@ -105,7 +111,7 @@ def table() -> None:
         "judged.\n"
     )
     trials = Counter(row["trials"] for row in rows).most_common()
-    measured = " and ".join(f"{many} of {each} null data sets" for each, many in trials)
+    measured = " and ".join(f"{many} of {each:,} null data sets" for each, many in trials)
     print(f"{len(rows)} cells are measured, {measured}. For {len(kept)} the whole distribution of p-values is kept.")
     known = {row["key"]: row for row in read()}
     print(f"{listed_cells([cell for cell in cells() if cell.key not in known])} still to be measured.")
@@ -126,7 +132,7 @@ def table() -> None:
     for row, level, p in outside:
         share = row["counts"][level] / row["trials"]
         side = "too often" if share > float(level) else "too seldom, which breaks no promise"
-        print(f"  - {row['key']}, level {level}: {share:.4f}, probability {p:.2g}: {side}")
+        print(f"  - {with_commas(row['key'])}, level {level}: {share:.4f}, probability {p:.2g}: {side}")
     print(
         "\nThe table gives the share of p-values up to 0.05, with 99 permutations: the mean over schemes (lowest to "
         "highest).\n"
